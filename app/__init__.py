@@ -1,0 +1,1 @@
+"""The service: HTTP surfaces, process wiring, command line, pages."""

@@ -1,0 +1,1 @@
+"""Where turns run: boxes on Kubernetes, local boxes, the runner, images."""

@@ -1,0 +1,1 @@
+"""The loop itself: tables, decisions, steps, tasks, prompts, runtimes, caps, vault."""
