@@ -1,0 +1,78 @@
+"""Every setting of the service, read once from `GREENLOOP_*` into one frozen object."""
+
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from loops.options import LoopOptions
+
+
+class Settings(BaseSettings, LoopOptions):
+    """The settings. `GREENLOOP_<NAME>` sets a field; a `…_FILE` is read where a secret is mounted as a file."""
+
+    model_config = SettingsConfigDict(env_prefix="GREENLOOP_", frozen=True, extra="ignore")
+
+    data: Path = Field(Path("~/.greenloop"), description="Folder of SQLite, the embedded Redis and the local boxes.")
+    database_url: str = Field("", description="sqlite:///FILE or postgresql://…; empty: SQLite in the data folder.")
+    redis_url: str = Field("", description="redis://… of a real Redis; empty: our own server on a socket in `data`.")
+
+    app_id: int = Field(0, description="The GitHub App's id.")
+    app_private_key: SecretStr = Field(SecretStr(""), description="The App's private key, PEM.")
+    app_private_key_file: Path | None = Field(None, description="File that holds it.")
+    webhook_secrets: SecretStr = Field(
+        SecretStr(""), description="Webhook secrets, a line each; all of them are accepted."
+    )
+    webhook_secrets_file: Path | None = Field(None, description="File that holds them. Two during a rotation.")
+    encryption_keys: SecretStr = Field(SecretStr(""), description="Fernet keys, a line each; the first encrypts.")
+    encryption_keys_file: Path | None = Field(None, description="File that holds them.")
+    github_api_url: str = Field("https://api.github.com", description="GHES: https://HOST/api/v3.")
+    github_web_url: str = Field("https://github.com", description="Where people and git reach GitHub.")
+    github_api_version: Literal["2022-11-28", "2026-03-10"] = Field(
+        "2022-11-28", description="GHES knows the older only."
+    )
+
+    boxes: Literal["local", "kubernetes"] = Field("local", description="Where turns run.")
+    service_url: str = Field("", description="How boxes reach the service; empty: `public_url`.")
+    instance: str = Field("greenloop", description="Name of this installation of Greenloop among several in a cluster.")
+
+    body_limit: int = Field(25 * 1024 * 1024, description="GitHub sends no larger payload than 25 MiB.")
+    inbox_queue: int = Field(
+        4096, description="Deliveries that may wait for their commit; beyond, 503 (GitHub records it)."
+    )
+    worker_jobs: int = Field(
+        20, description="Steps one worker runs at once; they wait for the network, not for the CPU."
+    )
+    log_json: bool = Field(True, description="Log lines as JSON; false: for a terminal.")
+    log_level: str = Field("info", description="debug, info, warning or error.")
+
+    @cached_property
+    def folder(self) -> Path:
+        return self.data.expanduser()
+
+    @cached_property
+    def database(self) -> str:
+        return self.database_url or f"sqlite:///{self.folder / 'greenloop.db'}"
+
+    @cached_property
+    def box_service_url(self) -> str:
+        return self.service_url or self.public_url
+
+    def private_key(self) -> str:
+        return _secret(self.app_private_key, self.app_private_key_file)
+
+    def webhook_secret_list(self) -> list[bytes]:
+        return [line.encode() for line in _lines(_secret(self.webhook_secrets, self.webhook_secrets_file))]
+
+    def encryption_key_list(self) -> list[str]:
+        return _lines(_secret(self.encryption_keys, self.encryption_keys_file))
+
+
+def _secret(value: SecretStr, file: Path | None) -> str:
+    return file.expanduser().read_text() if file is not None else value.get_secret_value()
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]

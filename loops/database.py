@@ -1,0 +1,81 @@
+"""The database: SQLite on one machine, PostgreSQL in production, the same tables and transactions on both."""
+
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+from sqlalchemy import event, make_url
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
+
+
+class Database:
+    """Transactions. `write()` commits when its block ends and rolls back when it raises; `read()` never writes.
+
+    On SQLite a writer begins with BEGIN IMMEDIATE: with the driver's own deferred begin, concurrent read-modify-write
+    transactions lose updates without an error. One writing connection a process is faster than many that wait for
+    the lock.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = async_url(url)
+        self.sqlite = make_url(self.url).get_backend_name() == "sqlite"
+        self._writer = self._engine(writer=True)
+        self._reader = self._engine(writer=False) if self.sqlite else self._writer
+        self._write = async_sessionmaker(self._writer, expire_on_commit=False)
+        self._read = async_sessionmaker(self._reader, expire_on_commit=False)
+
+    def _engine(self, *, writer: bool) -> AsyncEngine:
+        if not self.sqlite:
+            return create_async_engine(self.url, pool_size=10, max_overflow=10, pool_pre_ping=True)
+        size = 1 if writer else 4
+        engine = create_async_engine(
+            self.url, pool_size=size, max_overflow=0, connect_args={"timeout": 30}, pool_timeout=60
+        )
+
+        @event.listens_for(engine.sync_engine, "connect")
+        def connect(connection: Any, _record: Any) -> None:
+            connection.isolation_level = None
+            cursor = connection.cursor()
+            cursor.execute("PRAGMA journal_mode=WAL")
+            cursor.execute("PRAGMA synchronous=FULL" if writer else "PRAGMA query_only=ON")
+            cursor.execute("PRAGMA busy_timeout=30000")
+            cursor.execute("PRAGMA foreign_keys=ON")
+            cursor.close()
+
+        @event.listens_for(engine.sync_engine, "begin")
+        def begin(connection: Any) -> None:
+            connection.exec_driver_sql("BEGIN IMMEDIATE" if writer else "BEGIN")
+
+        return engine
+
+    @contextlib.asynccontextmanager
+    async def write(self) -> AsyncIterator[AsyncSession]:
+        """A transaction that commits at the end of the block."""
+        async with self._write() as session, session.begin():
+            yield session
+
+    @contextlib.asynccontextmanager
+    async def read(self) -> AsyncIterator[AsyncSession]:
+        """A snapshot to read from."""
+        async with self._read() as session:
+            yield session
+
+    async def close(self) -> None:
+        await self._writer.dispose()
+        if self._reader is not self._writer:
+            await self._reader.dispose()
+
+
+def async_url(url: str) -> str:
+    """The URL with the asynchronous driver: `sqlite:///f` and `postgresql://…` are what people write.
+
+    Raises ValueError for another database.
+    """
+    parsed = make_url(url)
+    drivers = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "postgres": "postgresql+asyncpg"}
+    backend = parsed.drivername.partition("+")[0]
+    if backend not in drivers:
+        raise ValueError(
+            f"database URL with {parsed.drivername!r}: use sqlite:///FILE or postgresql://USER:PASSWORD@HOST/NAME"
+        )
+    return parsed.set(drivername=drivers[backend]).render_as_string(hide_password=False)

@@ -1,0 +1,62 @@
+"""How the loop behaves: the part of the settings that `loops` reads. `app.settings.Settings` adds the process's own."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class LoopOptions(BaseModel):
+    """Frozen options of the loop. Times are seconds, sizes bytes, money US dollars."""
+
+    model_config = ConfigDict(frozen=True)
+
+    handle: str = Field(
+        "greenloop", description="The mention that wakes us, without the @; a GitHub App's slug as a rule."
+    )
+    label: str = Field("greenloop", description="The label that starts a session on an issue.")
+    public_url: str = Field(
+        "http://127.0.0.1:8080", description="Where people reach the pages; links in comments use it."
+    )
+    branch_prefix: str = Field("greenloop/", description="Every branch we make starts with it.")
+
+    runtime: str = Field(
+        "claude", description="The runtime of a turn for which neither person nor repository names one."
+    )
+    command: str = Field("", description="The program of the `command` runtime, split like a shell line; empty: none.")
+    cap: int = Field(
+        3, ge=0, le=20, description="Attempts Greenloop starts by itself. Three: later ones rarely turn green."
+    )
+    turn_seconds: float = Field(1800, gt=0, description="Wall clock of one turn. Half an hour covers long test suites.")
+    turn_steps: int = Field(200, ge=1, description="Steps of the agent in one turn; a runaway shows here first.")
+    output_bytes: int = Field(
+        20_000_000, ge=1000, description="Agent output kept of one turn; the middle is dropped beyond."
+    )
+    changed_files: int = Field(300, ge=1, description="Files one turn may change: more is never reviewed by a person.")
+    changed_bytes: int = Field(
+        20_000_000, ge=1, description="Bytes one turn may change; bounds what publishing uploads."
+    )
+    file_bytes: int = Field(
+        5_000_000, ge=1, description="Size of one changed file. GitHub warns above 50 MB, people sooner."
+    )
+    turn_tokens: int = Field(5_000_000, ge=1, description="Tokens of one turn (input, cached and output).")
+    session_tokens: int = Field(20_000_000, ge=1, description="Tokens of one session.")
+    turn_cost: float = Field(10.0, gt=0, description="Cost of one turn.")
+    session_cost: float = Field(40.0, gt=0, description="Cost of one session.")
+
+    running_sessions: int = Field(
+        3, ge=1, description="Turns of one installation that run at once; others wait in line."
+    )
+    settle_seconds: float = Field(
+        10, ge=0, description="Quiet time after the last change of a check before we believe it."
+    )
+    no_checks_seconds: float = Field(
+        60, ge=0, description="How long a commit may stay without any check before it has none."
+    )
+    longest_wait: float = Field(3 * 3600, gt=0, description="How long we wait for checks before we say so and stop.")
+    poll_seconds: float = Field(60, gt=0, description="How often a waiting head is looked at when no hint arrives.")
+    box_silence: float = Field(
+        60, gt=0, description="A box not heard of for this long is looked up before we conclude."
+    )
+    box_start_seconds: float = Field(
+        300, gt=0, description="How long a box may take to come for its turn (image pull)."
+    )
+    evidence_bytes: int = Field(16_000, ge=1000, description="Budget of the excerpt of one failing check in a prompt.")
+    lease_seconds: float = Field(10, gt=1, description="A worker that died lets go of its session after this long.")

@@ -1,0 +1,49 @@
+"""Triggers over arq. A trigger that Redis lost is sent again by the sweep; one that comes twice does no harm."""
+
+from typing import Any
+
+import msgspec
+import redis.asyncio as redis
+import structlog
+from arq.connections import ArqRedis, RedisSettings
+
+log = structlog.get_logger(__name__)
+
+QUEUE = "greenloop:queue"
+
+encode = msgspec.msgpack.encode
+decode = msgspec.msgpack.decode
+
+
+class Queue:
+    """Sends triggers. `job` names the occasion: while a trigger of that name is queued or runs, another is not sent."""
+
+    def __init__(self, url: str) -> None:
+        pool: Any = redis.ConnectionPool.from_url(url, socket_timeout=5, socket_connect_timeout=5)
+        # pickle, arq's default, would run code for whoever can write to Redis
+        self._arq = ArqRedis(pool, job_serializer=encode, job_deserializer=decode, default_queue_name=QUEUE)
+
+    async def send(self, task: str, key: int | str, job: str) -> bool:
+        """Ask a worker to run `task(key)`. False, with a log line, when Redis cannot be reached: the sweep will."""
+        try:
+            await self._arq.enqueue_job(task, key, _job_id=job)
+        except (redis.RedisError, OSError) as error:
+            log.warning("queue.unreachable", task=task, key=key, error=str(error))
+            return False
+        return True
+
+    async def ping(self) -> bool:
+        try:
+            return bool(await self._arq.ping())
+        except (redis.RedisError, OSError):
+            return False
+
+    async def close(self) -> None:
+        await self._arq.aclose(close_connection_pool=True)
+
+
+def settings(url: str) -> RedisSettings:
+    """arq's settings for a redis:// or unix:// URL."""
+    found = RedisSettings.from_dsn(url)
+    found.conn_timeout = 5
+    return found

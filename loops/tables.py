@@ -1,0 +1,343 @@
+"""The tables: the truth. Times are UNIX seconds, keys of GitHub's things are GitHub's numeric ids."""
+
+from typing import Any, ClassVar
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    String,
+    Text,
+    UniqueConstraint,
+)
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+Key = BigInteger().with_variant(Integer, "sqlite")
+
+
+class Base(DeclarativeBase):
+    type_annotation_map: ClassVar[dict[Any, Any]] = {
+        int: BigInteger,
+        float: Double,
+        bool: Boolean,
+        str: Text,
+        bytes: LargeBinary,
+        dict[str, Any]: JSON,
+        list[Any]: JSON,
+    }
+
+
+class Installation(Base):
+    """One account that installed the App."""
+
+    __tablename__ = "installations"
+
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    account_id: Mapped[int]
+    account_login: Mapped[str]
+    account_type: Mapped[str]
+    suspended_at: Mapped[float | None]
+    removed_at: Mapped[float | None]
+    updated_at: Mapped[float]
+
+
+class Repository(Base):
+    """One repository; `full_name` follows renames and transfers, `id` never changes."""
+
+    __tablename__ = "repositories"
+
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    installation_id: Mapped[int] = mapped_column(index=True)
+    full_name: Mapped[str]
+    default_branch: Mapped[str]
+    private: Mapped[bool]
+    archived: Mapped[bool] = mapped_column(default=False)
+    removed_at: Mapped[float | None]
+    updated_at: Mapped[float]
+
+
+class Person(Base):
+    """A GitHub user who asked for something."""
+
+    __tablename__ = "people"
+
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    login: Mapped[str]
+    updated_at: Mapped[float]
+
+
+class Delivery(Base):
+    """One webhook, kept from the moment it is acknowledged. `status`: new, done. `decision`: what became of it."""
+
+    __tablename__ = "deliveries"
+    __table_args__ = (Index("deliveries_open", "status", "due_at"),)
+
+    guid: Mapped[str] = mapped_column(String(100), primary_key=True)
+    event: Mapped[str]
+    action: Mapped[str | None]
+    installation_id: Mapped[int | None]
+    repository_id: Mapped[int | None]
+    body: Mapped[bytes | None]
+    received_at: Mapped[float] = mapped_column(index=True)
+    status: Mapped[str] = mapped_column(String(16), default="new")
+    decision: Mapped[str | None]
+    reason: Mapped[str | None]
+    session_id: Mapped[int | None]
+    tries: Mapped[int] = mapped_column(default=0)
+    due_at: Mapped[float | None]
+    lease_until: Mapped[float | None]
+    lease_by: Mapped[str | None]
+    wake: Mapped[int] = mapped_column(default=0)
+    handled_at: Mapped[float | None]
+
+
+class Session(Base):
+    """One conversation about one issue, pull request or red branch of one repository.
+
+    `status`: pending, running, waiting, completed, failed, cancelled. `due_at` is when somebody must look at it next
+    (None: never by the clock); `lease_*` say which worker looks at it now; `wake` counts the times it was made due.
+    """
+
+    __tablename__ = "sessions"
+    __table_args__ = (
+        Index("sessions_due", "due_at"),
+        Index("sessions_subject", "repository_id", "subject_kind", "subject_number"),
+        Index("sessions_branch", "repository_id", "branch"),
+        Index("sessions_head", "repository_id", "head_sha"),
+        Index("sessions_tenant", "installation_id", "status"),
+    )
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    public_id: Mapped[str] = mapped_column(String(32), unique=True)
+    installation_id: Mapped[int]
+    repository_id: Mapped[int]
+    subject_kind: Mapped[str] = mapped_column(String(16))  # issue, pull, branch
+    subject_number: Mapped[int | None]
+    owner_id: Mapped[int | None]  # person whose box and profile are used; None: the installation's
+    surface: Mapped[str] = mapped_column(String(16))  # github, api, mcp, cli, page
+    trigger: Mapped[str] = mapped_column(String(32))
+    title: Mapped[str]
+    instruction: Mapped[str]
+    options: Mapped[dict[str, Any]] = mapped_column(
+        default=dict
+    )  # what the person asked for: runtime, model, base, cap
+    config: Mapped[dict[str, Any] | None]  # the repository's configuration as it was when the session began
+
+    base_branch: Mapped[str | None]
+    branch: Mapped[str | None]
+    own_branch: Mapped[bool] = mapped_column(default=True)  # False: a person's pull request that we repair in place
+    head_sha: Mapped[str | None]
+    pull_number: Mapped[int | None]
+    pull_node_id: Mapped[str | None]
+    pull_draft: Mapped[bool | None]
+
+    status: Mapped[str] = mapped_column(String(16), default="pending")
+    outcome: Mapped[str | None]
+    reason: Mapped[str | None]
+    notes: Mapped[list[Any]] = mapped_column(default=list)  # sentences for people: what was noticed on the way
+    cap: Mapped[int]
+    reruns: Mapped[int] = mapped_column(default=0)
+    cancel_requested_at: Mapped[float | None]
+    cancel_by: Mapped[str | None]
+
+    checks: Mapped[dict[str, Any] | None]  # the head's state as last seen
+    checks_at: Mapped[float | None]
+    checks_changed_at: Mapped[float | None]
+    hint_at: Mapped[float | None]
+    pushed_at: Mapped[float | None]
+
+    summary: Mapped[str | None]
+    diff: Mapped[str | None]
+    changed_files: Mapped[list[Any]] = mapped_column(default=list)
+    resume: Mapped[dict[str, Any]] = mapped_column(default=dict)  # runtime -> the CLI's own session id and directory
+    event_seq: Mapped[int] = mapped_column(default=0)
+
+    due_at: Mapped[float | None]
+    lease_until: Mapped[float | None]
+    lease_by: Mapped[str | None]
+    wake: Mapped[int] = mapped_column(default=0)
+    failures: Mapped[int] = mapped_column(default=0)  # steps in a row that raised; backs off
+
+    created_at: Mapped[float]
+    started_at: Mapped[float | None]
+    completed_at: Mapped[float | None]
+
+
+class Turn(Base):
+    """One run of an agent.
+
+    `status`: queued (waits for its place and a box), ready (a box may take it), running (a box has it), reported (its
+    result is stored), done, failed, cancelled. `spec` is what the box is told, without any secret; `result` what it
+    reported.
+    """
+
+    __tablename__ = "turns"
+    __table_args__ = (
+        UniqueConstraint("session_id", "number"),
+        Index("turns_box", "box", "status"),
+        Index("turns_status", "status"),
+    )
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    public_id: Mapped[str] = mapped_column(String(32), unique=True)
+    session_id: Mapped[int] = mapped_column(ForeignKey("sessions.id"))
+    number: Mapped[int]
+    kind: Mapped[str] = mapped_column(String(16))  # issue, pull, review, checks, conflict
+    trigger: Mapped[str] = mapped_column(String(32))
+    requested_by: Mapped[int | None]
+    delivery: Mapped[str | None]
+    source: Mapped[dict[str, Any]] = mapped_column(
+        default=dict
+    )  # the comment or review that asked, for answers in its thread
+    context: Mapped[dict[str, Any]] = mapped_column(default=dict)  # what the prompt is rendered from
+    status: Mapped[str] = mapped_column(String(16), default="queued")
+    runtime: Mapped[str | None]
+    model: Mapped[str | None]
+    profile_id: Mapped[int | None]
+    box: Mapped[str | None]
+    marker: Mapped[str]
+    spec: Mapped[dict[str, Any] | None]
+    base_sha: Mapped[str | None]
+    limits: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    lost: Mapped[int] = mapped_column(default=0)  # boxes this turn has lost
+
+    output_offset: Mapped[int] = mapped_column(default=0)
+    parser_state: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    handed_at: Mapped[float | None]
+    heartbeat_at: Mapped[float | None]
+    stop_reason: Mapped[str | None]  # set: the box is told to end the turn, and why
+    result: Mapped[dict[str, Any] | None]
+    message: Mapped[str | None]  # the agent's final message
+    error: Mapped[str | None]
+    commit_sha: Mapped[str | None]
+    tree_sha: Mapped[str | None]
+    changed_files: Mapped[list[Any]] = mapped_column(default=list)
+    input_tokens: Mapped[int] = mapped_column(default=0)
+    cached_tokens: Mapped[int] = mapped_column(default=0)
+    output_tokens: Mapped[int] = mapped_column(default=0)
+    steps: Mapped[int] = mapped_column(default=0)
+    cost: Mapped[float] = mapped_column(default=0.0)
+
+    created_at: Mapped[float]
+    started_at: Mapped[float | None]
+    finished_at: Mapped[float | None]
+
+
+class Event(Base):
+    """What happened in a session, append-only; `seq` counts from 1 in each session."""
+
+    __tablename__ = "events"
+
+    session_id: Mapped[int] = mapped_column(ForeignKey("sessions.id"), primary_key=True, autoincrement=False)
+    seq: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    turn_id: Mapped[int | None]
+    kind: Mapped[str] = mapped_column(String(32))
+    payload: Mapped[dict[str, Any]]
+    at: Mapped[float]
+
+
+class Attempt(Base):
+    """A turn that Greenloop started by itself; one for each red head."""
+
+    __tablename__ = "attempts"
+    __table_args__ = (UniqueConstraint("session_id", "head_sha"), UniqueConstraint("session_id", "number"))
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    session_id: Mapped[int] = mapped_column(ForeignKey("sessions.id"))
+    number: Mapped[int]
+    head_sha: Mapped[str]
+    turn_id: Mapped[int] = mapped_column(ForeignKey("turns.id"))
+    fingerprint: Mapped[str]
+    failing: Mapped[list[Any]]
+    created_at: Mapped[float]
+
+
+class Effect(Base):
+    """Something we did outside the database, found again by `kind` and `key`; `digest`: of what we last wrote there."""
+
+    __tablename__ = "effects"
+    __table_args__ = (UniqueConstraint("session_id", "kind", "key"),)
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    session_id: Mapped[int] = mapped_column(ForeignKey("sessions.id"))
+    kind: Mapped[str] = mapped_column(String(32))
+    key: Mapped[str] = mapped_column(String(200))
+    external_id: Mapped[str]
+    digest: Mapped[str | None]
+    at: Mapped[float]
+
+
+class Box(Base):
+    """Where turns run. `token_hash` is SHA-256 of the token that only this box has."""
+
+    __tablename__ = "boxes"
+
+    name: Mapped[str] = mapped_column(String(63), primary_key=True)
+    installation_id: Mapped[int]
+    person_id: Mapped[int | None]
+    token_hash: Mapped[str]
+    seen_at: Mapped[float | None]
+    used_at: Mapped[float]
+    stopped_at: Mapped[float | None]
+    created_at: Mapped[float]
+
+
+class Blob(Base):
+    """A changed file of a turn on its way to GitHub; gone once the turn is published."""
+
+    __tablename__ = "blobs"
+
+    turn_id: Mapped[int] = mapped_column(ForeignKey("turns.id"), primary_key=True, autoincrement=False)
+    sha: Mapped[str] = mapped_column(String(64), primary_key=True)
+    content: Mapped[bytes]
+
+
+class Log(Base):
+    """A whole log that a turn's box may fetch, compressed with zlib; gone when the session ends."""
+
+    __tablename__ = "logs"
+
+    turn_id: Mapped[int] = mapped_column(ForeignKey("turns.id"), primary_key=True, autoincrement=False)
+    name: Mapped[str] = mapped_column(String(200), primary_key=True)
+    content: Mapped[bytes]
+
+
+class Profile(Base):
+    """A provider account of a person or (person_id None) of an installation; `secret` is encrypted."""
+
+    __tablename__ = "profiles"
+    __table_args__ = (UniqueConstraint("installation_id", "person_id", "name"),)
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    installation_id: Mapped[int]
+    person_id: Mapped[int | None]
+    name: Mapped[str]
+    provider: Mapped[str]
+    credential_kind: Mapped[str]
+    model: Mapped[str | None]
+    base_url: Mapped[str | None]
+    secret: Mapped[bytes]
+    is_default: Mapped[bool] = mapped_column(default=False)
+    created_at: Mapped[float]
+    updated_at: Mapped[float]
+
+
+class Audit(Base):
+    """Who did what, through which surface."""
+
+    __tablename__ = "audit"
+    __table_args__ = (Index("audit_tenant", "installation_id", "at"),)
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    at: Mapped[float]
+    installation_id: Mapped[int | None]
+    session_id: Mapped[int | None]
+    actor: Mapped[str]
+    surface: Mapped[str]
+    action: Mapped[str]
+    details: Mapped[dict[str, Any]] = mapped_column(default=dict)
