@@ -1,0 +1,190 @@
+"""The one interface of all runtimes: what a turn asks for, what is started, and what its output means."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+CredentialKind = Literal["api_key", "opencode_auth_json", "anthropic_oauth_json", "none"]
+EventKind = Literal[
+    "session",
+    "assistant_delta",
+    "assistant_completed",
+    "reasoning",
+    "tool_started",
+    "tool_completed",
+    "file_edit",
+    "command",
+    "usage",
+    "status",
+    "error",
+]
+JSON = dict[str, Any]
+
+EVENT_TEXT = 30_000
+"""Longest text of one event, in characters; what is longer loses its middle and says so."""
+SUMMARY_TEXT = 2_000
+"""Longest final message that is taken from raw output, in characters."""
+
+
+@dataclass(frozen=True)
+class Credential:
+    """A profile's secret as it is while a turn is prepared. Never printed, logged or stored in this form."""
+
+    kind: CredentialKind = "none"
+    secret: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True)
+class Resume:
+    """A conversation to go on with: the CLI's own id, the directory it began in, and the CLI's running totals.
+
+    `cwd` may hold the placeholder `{home}`. `totals` is `Outcome.totals` of the conversation's last turn: some CLIs
+    count tokens or cost from the beginning of the conversation, and the difference is this turn's.
+    """
+
+    id: str
+    cwd: str = "{workdir}"
+    totals: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TurnRequest:
+    """One turn, before a runtime has made a command line of it.
+
+    `session` names the directory of the CLI's own files ([A-Za-z0-9_-]+), so that conversations of one box do not see
+    each other's credentials. `program` is the shell-split command of the `command` runtime; for the others it replaces
+    the executable. `instructions` are the repository's, added to the system prompt. `max_cost` is in US dollars.
+    `env` is added last and wins. Paths may use the placeholders {home}, {workdir} and {turn_dir}, filled by the runner.
+    """
+
+    prompt: str
+    session: str = "session"
+    model: str = ""
+    provider: str = ""
+    base_url: str = ""
+    credential: Credential = field(default_factory=Credential)
+    resume: Resume | None = None
+    instructions: str = ""
+    max_steps: int | None = None
+    max_cost: float | None = None
+    read_only: bool = False
+    program: str = ""
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class BoxFile:
+    """A file the runner writes before a turn and deletes after it (unless `keep`). `path` is relative to the home.
+
+    With `read_back` the runner returns its contents after the turn if they changed.
+    """
+
+    path: str
+    content: bytes = field(repr=False)
+    mode: int = 0o600
+    read_back: bool = False
+    keep: bool = False
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """What the runner starts, in the checkout, with the prompt on stdin. May hold secrets, hence no repr of them."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    files: tuple[BoxFile, ...] = ()
+    stdin: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True)
+class RuntimeEvent:
+    """One thing that happened. Payloads by kind (all JSON; texts clipped to `EVENT_TEXT`):
+
+    session {id}; assistant_delta {text, message_id}; assistant_completed {text, message_id}; reasoning {text};
+    tool_started {id, name, input}; tool_completed {id, name, output, ok}; file_edit {path, change: add|update|delete,
+    bytes: int|null}; command {id, command, exit_code: int|null}; status {text}; error {message, final: bool};
+    usage {steps, input, cached, output, cost: float|null}: what was added since the last usage event of this turn,
+    so that events are summed; `input` counts cached tokens too, `cost` is in US dollars, null if unknown.
+    """
+
+    kind: EventKind
+    payload: JSON
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How the process ended. `files` are contents read back, by the path of the `BoxFile`."""
+
+    exit_code: int | None
+    reason: str = "exited"
+    stderr_tail: str = ""
+    files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a turn came to. `error` is set only where there is no answer.
+
+    `retry_fresh` says that the CLI refused the conversation id: the turn may run again without `Resume`, with a summary
+    of what went before in its prompt. `events` are those the ending itself gives (a usage correction, say).
+    """
+
+    message: str
+    error: str | None
+    session_id: str | None = None
+    totals: Mapping[str, float] = field(default_factory=dict)
+    retry_fresh: bool = False
+    events: tuple[RuntimeEvent, ...] = ()
+
+
+class Parser(Protocol):
+    """Reads one turn's output. Between two lines its whole memory is `state()`, a small JSON object."""
+
+    def parse(self, line: str) -> list[RuntimeEvent]:
+        """The events of one line (without its line end). Never raises: what cannot be read becomes a `status`."""
+        ...
+
+    def state(self) -> JSON:
+        """Give this to `Runtime.parser(state=…)` in another process to go on after the last parsed line."""
+        ...
+
+    def outcome(self, ending: Ending) -> Outcome:
+        """What the turn came to, once all lines are parsed."""
+        ...
+
+
+class Runtime(Protocol):
+    """An agent CLI. Pure: nothing here starts, reads or writes anything."""
+
+    @property
+    def name(self) -> str:
+        """The name that configuration and people use."""
+        ...
+
+    def command(self, turn: TurnRequest) -> Invocation:
+        """What to start for `turn`. Raises ValueError when the turn cannot be expressed, saying why."""
+        ...
+
+    def parser(self, state: JSON | None = None, *, totals: Mapping[str, float] | None = None) -> Parser:
+        """A parser for one turn: new (with the `totals` of the resumed conversation) or going on from `state`."""
+        ...
+
+    def files(self, turn: TurnRequest) -> tuple[BoxFile, ...]:
+        """The credential files alone, as they are written before the turn."""
+        ...
+
+
+def clip(text: str, limit: int = EVENT_TEXT) -> str:
+    """`text` with its middle left out when longer than `limit` characters; the head is a third of what stays."""
+    if len(text) <= limit:
+        return text
+    head = limit // 3
+    tail = limit - head
+    return f"{text[:head]}\n… {len(text) - limit} characters left out …\n{text[-tail:]}"
+
+
+def process_error(who: str, ending: Ending, said: str = "") -> str:
+    """One sentence on why `who` ended without an answer, with the last line of stderr, else of what it `said`."""
+    lines = [line.strip() for text in (said, ending.stderr_tail) for line in text.splitlines() if line.strip()]
+    how = f"exited with code {ending.exit_code}" if ending.reason == "exited" else f"was ended ({ending.reason})"
+    return f"{who} {how} and gave no answer" + (f": {clip(lines[-1], 500)}" if lines else ".")

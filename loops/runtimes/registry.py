@@ -1,0 +1,27 @@
+"""Runtimes by name."""
+
+from loops.runtimes.base import Runtime
+from loops.runtimes.command import CommandRuntime
+
+_RUNTIMES: dict[str, Runtime] = {runtime.name: runtime for runtime in (CommandRuntime(),)}
+
+
+def names() -> tuple[str, ...]:
+    """The known runtimes, in the order they are offered."""
+    return tuple(_RUNTIMES)
+
+
+def get(name: str) -> Runtime:
+    """The runtime `name`. Raises UnknownRuntimeError, which lists the known ones."""
+    try:
+        return _RUNTIMES[name]
+    except KeyError:
+        raise UnknownRuntimeError(name) from None
+
+
+class UnknownRuntimeError(LookupError):
+    """Nobody knows a runtime by this name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f'Unknown runtime "{name}". Known: {", ".join(_RUNTIMES)}.')
+        self.name = name

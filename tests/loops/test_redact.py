@@ -1,0 +1,188 @@
+"""Redaction: every spelling of a known secret, every shape of a token, wherever it hides."""
+
+import base64
+import json
+import re
+import string
+import time
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loops.redact import MASK, Redactor, parts_of
+
+SECRET = 'p@ss/w"rd+Ünïque=99'
+LONG_TOKEN = "ghs_123456_" + "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiIxMjM0NTYifQ.c2ln-bmF0_dXJl" * 3
+
+SHAPES = {
+    "classic personal token": "ghp_" + "a1B2" * 9,
+    "old installation token": "ghs_" + "a1B2" * 9,
+    "long installation token": LONG_TOKEN,
+    "fine-grained token": "github_pat_" + "11ABCDEFG0_" + "x9" * 29,
+    "user-to-server token": "ghu_" + "Z9y8" * 9,
+    "OpenAI key": "sk-proj-" + "AbC_123-" * 8,
+    "Anthropic key": "sk-ant-api03-" + "AbC_123-" * 8,
+    "OpenRouter key": "sk-or-v1-" + "0123456789abcdef" * 4,
+    "Google key": "AIza" + "b" * 35,
+    "AWS key id": "AKIA" + "ABCD1234EFGH5678",
+    "Groq key": "gsk_" + "a1" * 26,
+    "Hugging Face token": "hf_" + "aB" * 17,
+    "GitLab token": "glpat-" + "x" * 20,
+    "Slack token": "xoxb-1234567890-abcdef",
+    "JWT": "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlLXBhcnQ",
+    "private key": "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\n7bq2\n-----END RSA PRIVATE KEY-----",
+    "private key in JSON": r"-----BEGIN PRIVATE KEY-----\nMIIEvQ\n-----END PRIVATE KEY-----\n",
+    "private key cut off": "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjE",
+}
+
+
+def spellings(secret: str) -> dict[str, str]:
+    raw = secret.encode()
+    return {
+        "plain": secret,
+        "json": json.dumps(secret)[1:-1],
+        "json twice": json.dumps(json.dumps(secret))[1:-1],
+        "json not ascii": json.dumps(secret, ensure_ascii=False)[1:-1],
+        "url": quote(secret, safe=""),
+        "url lower case": re.sub("%..", lambda match: match.group().lower(), quote(secret, safe="")),
+        "base64": base64.b64encode(raw).decode(),
+        "basic auth": base64.b64encode(b"x-access-token:" + raw).decode(),
+        "basic auth, other alignment": base64.b64encode(b"user:" + raw + b":more").decode(),
+        "third alignment": base64.b64encode(b"ab" + raw + b"c").decode(),
+        "url-safe base64": base64.urlsafe_b64encode(raw).decode(),
+        "hex": raw.hex(),
+    }
+
+
+@pytest.mark.parametrize("name", spellings(SECRET))
+def test_a_known_secret_is_found_in_each_spelling(name: str) -> None:
+    spelled = spellings(SECRET)[name]
+    shown = Redactor([SECRET]).text(f"before {spelled} after")
+    assert MASK in shown
+    assert shown.startswith("before ") and shown.endswith(" after")
+    assert spelled not in shown
+    # what may stay of a base64 text are the few characters that also hold the neighbours
+    assert len(shown) < len("before  after") + len(MASK) + 28
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_token_shape_is_found_without_knowing_the_value(name: str) -> None:
+    assert Redactor().text(f"token={SHAPES[name]}\n".rstrip()) == f"token={MASK}" or name == "private key in JSON"
+    assert "MIIEvQ" not in Redactor().text(SHAPES[name])
+
+
+def test_a_long_installation_token_leaves_nothing_behind_its_dots() -> None:
+    assert Redactor().text(f"https://x-access-token:{LONG_TOKEN}@github.example/o/r") == (
+        f"https://x-access-token:{MASK}@github.example/o/r"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "task-runner-with-a-long-name-in-it disk-usage-of-the-volume-1 ask-someone-about-this-thing",
+        "self.ghost_writer(ghs_count) npm_config_registry hf_hub_download eyJust.a.word",
+        "a commit 3f786850e387550fdab836ed7e6dc881de23001b and sha256:" + "ab" * 32,
+        "-----BEGIN CERTIFICATE-----\nMIID\n-----END CERTIFICATE-----",
+    ],
+)
+def test_ordinary_text_stays(text: str) -> None:
+    assert Redactor(["another-secret-value"]).text(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "word\x1b[32m{}\x1b[0m",
+        "word\\u001b[1;31m{}\\u001b[0m",
+        "\x1b]8;;https://x.example\x07{}\x1b]8;;\x07",
+        "\x1b[38;5;196m{}",
+    ],
+)
+@pytest.mark.parametrize("secret", [SHAPES["OpenAI key"], SHAPES["classic personal token"], "a-planted-secret"])
+def test_a_secret_behind_an_escape_sequence_is_found(text: str, secret: str) -> None:
+    shown = Redactor(["a-planted-secret"]).text(text.format(secret))
+    assert secret not in shown
+    assert shown == text.format(MASK)
+
+
+def test_a_secret_with_escape_sequences_inside_is_found() -> None:
+    coloured = "a-pla\x1b[1mnted-\x1b[0msecret and ghp_" + "\x1b[7m".join("a1B2" * 9)
+    assert Redactor(["a-planted-secret"]).text(f"see {coloured}!") == f"see {MASK} and {MASK}!"
+
+
+@pytest.mark.parametrize("secret", [SECRET, *SHAPES.values(), "two words of secret\nand a line"])
+@pytest.mark.parametrize("size", [1, 3, 7, 64])
+def test_a_secret_split_between_chunks_is_found(secret: str, size: int) -> None:
+    text = f"start of it \x1b[31m{secret}\x1b[0m the end, and {secret}"
+    redactor = Redactor([SECRET, "two words of secret\nand a line"])
+    stream = redactor.stream()
+    shown = "".join(stream.feed(text[at : at + size]) for at in range(0, len(text), size)) + stream.flush()
+    assert secret not in shown
+    assert shown == redactor.text(text)
+
+
+def test_a_stream_goes_on_in_another_process() -> None:
+    redactor = Redactor([SECRET])
+    first = redactor.stream()
+    shown = first.feed(f"x {SECRET[:7]}")
+    second = type(first)(redactor, first.held)
+    assert shown + second.feed(f"{SECRET[7:]} y ") + second.flush() == f"x {MASK} y "
+
+
+def test_a_stream_does_not_hold_back_without_end() -> None:
+    stream = Redactor().stream()
+    shown = stream.feed("-----BEGIN PRIVATE KEY-----\n" + "QUJD" * 20_000)
+    assert shown == MASK
+
+
+@given(
+    st.text(alphabet=string.ascii_letters + " \n\x1b[0m\\u-_.", max_size=60),
+    st.text(alphabet=string.ascii_letters + ' "\\/ü', min_size=8, max_size=20).filter(
+        lambda text: text.strip() == text
+    ),
+    st.lists(st.integers(min_value=1, max_value=30), min_size=1, max_size=12),
+)
+@settings(max_examples=100, deadline=None)
+def test_however_text_is_cut_no_secret_is_shown(around: str, secret: str, sizes: list[int]) -> None:
+    stream = Redactor([secret]).stream()
+    text = around + secret + around
+    shown, at = "", 0
+    for size in sizes:
+        shown += stream.feed(text[at : at + size])
+        at += size
+    shown += stream.feed(text[at:]) + stream.flush()
+    assert secret not in shown.replace(MASK, "\0")
+
+
+def test_values_in_a_credentials_document_are_secrets_of_their_own() -> None:
+    document = json.dumps({"tokens": {"access_token": "opaque-access-0001", "refresh_token": "opaque-refresh-0002"}})
+    shown = Redactor([document]).text("sent opaque-access-0001 then opaque-refresh-0002")
+    assert shown == f"sent {MASK} then {MASK}"
+
+
+def test_short_values_are_not_looked_for() -> None:
+    assert parts_of("abc") == set()
+    assert Redactor(["test"]).text("a test of this") == "a test of this"
+
+
+def test_every_string_of_a_json_value_is_redacted() -> None:
+    event = {"text": f"say {SECRET}", "input": {SECRET: [SECRET, 1, None, True]}}
+    assert Redactor([SECRET]).value(event) == {"text": f"say {MASK}", "input": {MASK: [MASK, 1, None, True]}}
+
+
+def test_text_without_secrets_costs_under_two_milliseconds_for_100_kB() -> None:
+    text = ("step 12 building package foo-bar at /src/x.py line 33: assert result == expected ghost eyeing\n" * 1_100)[
+        :100_000
+    ]
+    redactor = Redactor([SECRET, LONG_TOKEN, "another-known-secret", "sk-live-" + "k3y" * 12])
+    best = min(_seconds(redactor, text) for _ in range(7))
+    assert best < 0.002
+
+
+def _seconds(redactor: Redactor, text: str) -> float:
+    started = time.process_time()
+    assert redactor.text(text) is text
+    return time.process_time() - started
