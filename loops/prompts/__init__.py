@@ -1,0 +1,1 @@
+"""Prompts: one template per kind of turn, everything untrusted fenced and named as data."""

@@ -1,0 +1,137 @@
+"""What a prompt is made of: one frozen dataclass per kind of turn. Texts are as they were at the trigger."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True)
+class Text:
+    """Words that somebody wrote on GitHub. `where` is shown ("comment 17"), `at` is ISO 8601."""
+
+    author: str
+    body: str
+    where: str = ""
+    at: str = ""
+
+
+@dataclass(frozen=True)
+class Guidance:
+    """A file of guidance (`AGENTS.md`, `CLAUDE.md`) or configured instructions, of the base commit."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What every prompt says. `instruction` is the asker's own words and the only text here that is an order.
+
+    `summary` tells what went before, for a conversation that cannot be resumed.
+    """
+
+    repository: str
+    branch: str
+    base_branch: str
+    base_sha: str
+    asker: str = ""
+    instruction: str = ""
+    guidance: tuple[Guidance, ...] = ()
+    summary: str = ""
+    read_only: bool = False
+
+
+@dataclass(frozen=True)
+class IssuePrompt:
+    """First turn on an issue."""
+
+    kind: ClassVar[str] = "issue"
+    turn: Turn
+    number: int
+    title: str
+    body: Text
+    discussion: tuple[Text, ...] = ()
+
+
+@dataclass(frozen=True)
+class PullRequestPrompt:
+    """A mention on a pull request. `changed_files` are paths, for orientation."""
+
+    kind: ClassVar[str] = "pull_request"
+    turn: Turn
+    number: int
+    title: str
+    body: Text
+    discussion: tuple[Text, ...] = ()
+    changed_files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ReviewComment:
+    """An inline comment of a review. `hunk` is the piece of diff it stands on."""
+
+    author: str
+    body: str
+    path: str
+    line: int | None = None
+    hunk: str = ""
+
+
+@dataclass(frozen=True)
+class ReviewPrompt:
+    """Feedback of a reviewer on a pull request. `state` is GitHub's: `changes_requested`, `commented`."""
+
+    kind: ClassVar[str] = "review"
+    turn: Turn
+    number: int
+    title: str
+    review: Text
+    state: str = "changes_requested"
+    comments: tuple[ReviewComment, ...] = ()
+
+
+@dataclass(frozen=True)
+class LogFile:
+    """A whole log, in the box but outside the checkout. `path` may hold `{turn_dir}`; `size` is in bytes."""
+
+    path: str
+    size: int
+
+
+@dataclass(frozen=True)
+class FailedCheck:
+    """A red check and what is left of it. `evidence` is distilled, untrusted text."""
+
+    name: str
+    conclusion: str
+    evidence: str
+    url: str = ""
+    logs: tuple[LogFile, ...] = ()
+
+
+@dataclass(frozen=True)
+class ChecksPrompt:
+    """Checks went red on `sha`. `attempt` counts from 1 up to `cap`; `earlier` says in a line each what was tried."""
+
+    kind: ClassVar[str] = "checks"
+    turn: Turn
+    sha: str
+    checks: tuple[FailedCheck, ...]
+    attempt: int = 1
+    cap: int = 3
+    number: int | None = None
+    earlier: tuple[str, ...] = ()
+    not_ours: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ConflictPrompt:
+    """`theirs` was merged into the branch and left conflicts in `files`. `commits`: the other side, a line each."""
+
+    kind: ClassVar[str] = "conflict"
+    turn: Turn
+    theirs: str
+    files: tuple[str, ...]
+    commits: tuple[str, ...] = ()
+
+
+Prompt = IssuePrompt | PullRequestPrompt | ReviewPrompt | ChecksPrompt | ConflictPrompt
