@@ -1,0 +1,105 @@
+"""Events about checks. They are only hints to ask GitHub for the whole state; our own check's buttons are requests."""
+
+from collections.abc import Iterable
+
+from github.events import App, Event, PullRequest
+from github.identity import Me
+from github.outcomes import Hint, Ignored, Outcome, Refused, Repo, Request, Source, Where, Why
+from github.subjects import actor_of
+
+_QUEUE = "gh-readonly-queue/"
+
+
+def check_run(event: Event, repo: Repo, me: Me) -> Outcome:
+    """`check_run`: a hint, or a button or re-run of our own check."""
+    run = event.check_run
+    if run is None:
+        return Ignored("check_run event without a check run")
+    suite = run.check_suite
+    sha = run.head_sha or (suite.head_sha if suite else None) or ""
+    if _ours(run.app, me):
+        if event.action == "requested_action":
+            button = (event.requested_action.identifier if event.requested_action else None) or ""
+            return _pressed(event, repo, me, Why.BUTTON, sha, run.id or 0, run.external_id or "", button)
+        if event.action == "rerequested":
+            return _pressed(event, repo, me, Why.RERUN, sha, run.id or 0, run.external_id or "", "")
+        return Ignored("our own check")
+    if event.action != "completed":
+        return Ignored(f"check_run.{event.action} of another app")
+    return _hint(repo, sha, "check_run", suite.head_branch if suite else None, run.pull_requests)
+
+
+def check_suite(event: Event, repo: Repo, me: Me) -> Outcome:
+    """`check_suite`: a hint, or "Re-run all checks" on our own suite."""
+    suite = event.check_suite
+    if suite is None:
+        return Ignored("check_suite event without a check suite")
+    if _ours(suite.app, me):
+        if event.action == "rerequested":
+            return _pressed(event, repo, me, Why.RERUN, suite.head_sha or "", 0, "", "")
+        return Ignored("our own check suite")
+    if event.action != "completed":
+        return Ignored(f"check_suite.{event.action} of another app")
+    return _hint(repo, suite.head_sha or "", "check_suite", suite.head_branch, suite.pull_requests)
+
+
+def workflow_run(event: Event, repo: Repo, me: Me) -> Outcome:
+    """`workflow_run.completed`: a hint that names the run and its attempt."""
+    run = event.workflow_run
+    if run is None:
+        return Ignored("workflow_run event without a run")
+    if event.action != "completed":
+        return Ignored(f"workflow_run.{event.action} ends nothing")
+    return _hint(
+        repo, run.head_sha or "", "workflow_run", run.head_branch, run.pull_requests, run.id or 0, run.run_attempt or 0
+    )
+
+
+def status(event: Event, repo: Repo, me: Me) -> Outcome:
+    """`status`: a hint. It lists up to ten branches; one that is ours or the only one is named."""
+    names = [branch.name for branch in event.branches or () if branch and branch.name]
+    return _hint(repo, event.sha or "", "status", names[0] if len(names) == 1 else "", None)
+
+
+def _hint(
+    repo: Repo,
+    sha: str,
+    source: str,
+    branch: str | None,
+    pulls: Iterable[PullRequest | None] | None,
+    run_id: int = 0,
+    run_attempt: int = 0,
+) -> Outcome:
+    if not sha:
+        return Ignored(f"{source} without a commit")
+    if branch and branch.removeprefix("refs/heads/").startswith(_QUEUE):
+        return Ignored("a merge queue's own branch")
+    return Hint(repo, sha, source, branch or "", _numbers(pulls, repo), run_id, run_attempt)
+
+
+def _numbers(pulls: Iterable[PullRequest | None] | None, repo: Repo) -> tuple[int, ...]:
+    """The pull requests of this repository: GitHub also lists those whose base is another one."""
+    numbers = []
+    for pull in pulls or ():
+        base = pull.base.repo if pull and pull.base else None
+        if pull and pull.number and (base is None or base.id == repo.id):
+            numbers.append(pull.number)
+    return tuple(numbers)
+
+
+def _ours(app: App | None, me: Me) -> bool:
+    return app is not None and app.id is not None and app.id == me.app_id
+
+
+def _pressed(
+    event: Event, repo: Repo, me: Me, why: Why, sha: str, check_run_id: int, external_id: str, button: str
+) -> Outcome:
+    actor = actor_of(event.sender)
+    source = Source(Where.CHECK, check_run_id)
+    if actor is None or not sha:
+        return Ignored("a button without a person or a commit")
+    if me.is_me(actor):
+        return Ignored("our own act")
+    if not me.may_ask(actor):
+        return Refused(f"{actor.login} is a bot that is not on the allow-list", repo, actor, source)
+    return Request(why, repo, actor, source, sha=sha, check_run_id=check_run_id, external_id=external_id, button=button)

@@ -1,0 +1,150 @@
+"""Reading a mention out of Markdown: is Greenloop addressed, and what is it asked for?
+
+Code, quotes, HTML comments, link targets and quoted e-mail do not address anybody. A comment on GitHub is at most
+65,536 characters; more than that is not read.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import lru_cache
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from github.options import Options, read_options
+
+MAX_TEXT = 65_536
+
+
+class Command(StrEnum):
+    """What is asked for; RUN is free text (also none at all: "work on this")."""
+
+    RUN = "run"
+    STOP = "stop"
+    RETRY = "retry"
+    STATUS = "status"
+    HELP = "help"
+    AUTOFIX_ON = "autofix on"
+    AUTOFIX_OFF = "autofix off"
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """`instruction` is the whole text without the mention and its options. With `problems`, nothing may be started."""
+
+    command: Command = Command.RUN
+    instruction: str = ""
+    options: Options = field(default_factory=Options)
+    problems: tuple[str, ...] = ()
+
+
+_MARK = "\ue000{}\ue001"
+_MARKS = re.compile("\ue000(\\d+)\ue001")
+_PRIVATE = re.compile("[\ue000\ue001]")
+_MAIL_QUOTE = re.compile(
+    r"^(?:On\b[^\n]{4,200}(?:\n[^\n]{0,200})?\bwrote:[ \t]*$|-{3,} ?Original Message ?-{3,}|_{20,}[ \t]*\nFrom: )",
+    re.MULTILINE,
+)
+_QUOTING_TAG = re.compile(r"<(/?)(blockquote|pre|code|samp|kbd)\b", re.IGNORECASE)
+_COMMANDS = {
+    "stop": Command.STOP,
+    "cancel": Command.STOP,
+    "retry": Command.RETRY,
+    "status": Command.STATUS,
+    "help": Command.HELP,
+    "autofix on": Command.AUTOFIX_ON,
+    "autofix off": Command.AUTOFIX_OFF,
+}
+# A command word that goes on into a sentence is free text ("stop using urllib"), unless only such words follow.
+_COMMAND = re.compile(
+    r"(?:please\s+)?(?P<command>stop|cancel|retry|status|help|autofix\s+(?:on|off))"
+    r"(?P<rest>(?:\s+(?:please|now|it|this|that|again|thanks|thank\s+you))*)\s*(?:[.,;:!?)]|$)",
+    re.IGNORECASE,
+)
+_parser = MarkdownIt("commonmark").disable("text_join")
+
+
+def read(text: str | None, handles: Sequence[str]) -> Mention | None:
+    """The mention of one of `handles` (without "@") in the Markdown `text`, or None. The first one counts."""
+    if not text or "@" not in text:
+        return None
+    source = _PRIVATE.sub("", text[:MAX_TEXT])
+    spots = [match.span() for match in _pattern(tuple(handles)).finditer(source)]
+    if not spots:
+        return None
+    quoted = _MAIL_QUOTE.search(source)
+    end = quoted.start() if quoted else len(source)
+    for number in _addressed(source[:end], spots):
+        return _mention(source, *spots[number])
+    return None
+
+
+def mentioned(text: str | None, handles: Sequence[str]) -> bool:
+    """Whether `text` addresses one of `handles`."""
+    return read(text, handles) is not None
+
+
+@lru_cache(maxsize=32)
+def _pattern(handles: tuple[str, ...]) -> re.Pattern[str]:
+    names = "|".join(re.escape(handle) for handle in sorted(handles, key=len, reverse=True))
+    # Before: no word, path, e-mail or second "@". After: no longer name, team, domain or possessive.
+    return re.compile(
+        rf"(?<![\w@/.`+-])@(?:{names})(?:\[bot\])?(?![\w@/-]|\.\w|['’]\w|\[bot)",
+        re.IGNORECASE,
+    )
+
+
+def _addressed(source: str, spots: Sequence[tuple[int, int]]) -> Iterator[int]:
+    """The numbers of those `spots` that stand in running text."""
+    parts, at = [], 0
+    for number, (start, stop) in enumerate(spots):
+        if stop > len(source):
+            break
+        parts += [source[at:start], _MARK.format(number)]
+        at = stop
+    marked = "".join([*parts, source[at:]])
+    quotes = tags = 0
+    for token in _parser.parse(marked):
+        quotes += {"blockquote_open": 1, "blockquote_close": -1}.get(token.type, 0)
+        if token.type == "html_block":
+            tags = _tags(token.content, tags)
+        elif token.type == "inline" and not quotes:
+            running, tags = _running_text(token.children or (), tags)
+            yield from (int(number) for number in _MARKS.findall(running))
+
+
+def _running_text(children: Iterable[Token], tags: int) -> tuple[str, int]:
+    """The text outside code, link addresses and quoting tags, and how many such tags are still open."""
+    text, autolink = "", False
+    for child in children:
+        if child.type == "html_inline":
+            tags = _tags(child.content, tags)
+        elif child.type in ("link_open", "link_close"):
+            autolink = child.type == "link_open" and child.markup == "autolink"
+        elif child.type == "text" and not tags and not autolink:
+            text += child.content
+        elif child.type in ("softbreak", "hardbreak"):
+            text += "\n"
+    return text, tags
+
+
+def _tags(html: str, open_tags: int) -> int:
+    for closing, _name in _QUOTING_TAG.findall(html):
+        open_tags = max(0, open_tags + (-1 if closing else 1))
+    return open_tags
+
+
+def _mention(source: str, start: int, stop: int) -> Mention:
+    line_end = source.find("\n", stop)
+    line_end = len(source) if line_end < 0 else line_end
+    line, options, problems = read_options(source[stop:line_end])
+    said = line.strip().lstrip(",:;—–-").strip()
+    before = source[:start].rstrip(" \t")
+    rest = source[line_end:]
+    instruction = f"{before} {said}".strip() if before and not before.endswith("\n") else f"{before}{said}"
+    command = Command.RUN
+    if match := _COMMAND.match(said):
+        command = _COMMANDS[" ".join(match["command"].lower().split())]
+    return Mention(command, (instruction + rest).strip(), options, problems)

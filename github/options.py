@@ -1,0 +1,87 @@
+"""The options a mention may carry on its own line: `--runtime`, `--model`, `--base`, `--cap`."""
+
+import difflib
+import re
+from dataclasses import dataclass, replace
+
+from github.refs import branch_problem
+
+KNOWN = ("runtime", "model", "base", "cap")
+MAX_CAP = 50
+
+# Phones turn "--" into a dash.
+_OPTION = re.compile(r"(?<!\S)(?:--|—|–)(?P<name>[A-Za-z][\w-]*)(?:=(?P<given>\S*))?")
+_CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
+_NAME = re.compile(r"[A-Za-z0-9][\w./:@+-]{0,127}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the asker chose; None where they left it to the configuration. `cap` counts attempts."""
+
+    runtime: str | None = None
+    model: str | None = None
+    base: str | None = None
+    cap: int | None = None
+
+
+def read_options(line: str) -> tuple[str, Options, tuple[str, ...]]:
+    """The line without its options, the options, and a sentence for each that cannot be taken.
+
+    A known option counts anywhere on the line. An unknown one is a mistake at the line's start or end; in the middle it
+    is part of the sentence ("add a --verbose flag"). Inline code is never an option.
+    """
+    code = [match.span() for match in _CODE.finditer(line)]
+    options, problems, kept, at = Options(), [], "", 0
+    for match in _OPTION.finditer(line):
+        if match.start() < at or any(start <= match.start() < stop for start, stop in code):
+            continue
+        name = match["name"].lower()
+        value, end = _value(line, match)
+        if name in KNOWN:
+            options, problem = _take(options, name, value)
+        elif (kept + line[at : match.start()]).strip(" ,:") and line[end:].strip():
+            continue
+        else:
+            problem = _unknown(name)
+        kept += line[at : match.start()]
+        at = end
+        problems += [problem] if problem else []
+    return re.sub(r"[ \t]{2,}", " ", kept + line[at:]), options, tuple(problems)
+
+
+def _value(line: str, match: re.Match[str]) -> tuple[str, int]:
+    if match["given"] is not None:
+        return match["given"].strip("`\"'"), match.end()
+    following = re.compile(r"[ \t]+(?!--|—|–)(\S+)").match(line, match.end())
+    return (following[1].strip("`\"'"), following.end()) if following else ("", match.end())
+
+
+def _take(options: Options, name: str, value: str) -> tuple[Options, str | None]:
+    if not value:
+        return options, f"`--{name}` needs a value, like `--{name} {_EXAMPLES[name]}`"
+    if name == "cap":
+        if not value.isascii() or not value.isdigit() or not 1 <= int(value[:9]) <= MAX_CAP:
+            return options, f"`--cap {value}`: the cap is a whole number of attempts from 1 to {MAX_CAP}"
+        taken = replace(options, cap=int(value))
+    elif name == "base":
+        if problem := branch_problem(value):
+            return options, f"`--base {value}` is no branch name: {problem}"
+        taken = replace(options, base=value)
+    elif not _NAME.match(value):
+        return options, f"`--{name} {value}` is no name; write it like `--{name} {_EXAMPLES[name]}`"
+    else:
+        taken = replace(options, runtime=value.lower()) if name == "runtime" else replace(options, model=value)
+    if getattr(options, name) not in (None, getattr(taken, name)):
+        return options, f"`--{name}` is given twice: `{getattr(options, name)}` and `{value}`; keep one"
+    return taken, None
+
+
+_EXAMPLES = {"runtime": "codex", "model": "provider/name", "base": "main", "cap": "3"}
+
+
+def _unknown(name: str) -> str:
+    near = difflib.get_close_matches(name, KNOWN, n=1)
+    hint = f" Did you mean `--{near[0]}`?" if near else ""
+    known = ", ".join(f"`--{each}`" for each in KNOWN)
+    return f"`--{name}` is no option; the options are {known}.{hint} Put it in backticks if it belongs to the task."
