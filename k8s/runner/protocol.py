@@ -1,0 +1,346 @@
+"""What the service and a runner say to each other: the shapes of both sides, and nothing else.
+
+All of it is JSON over HTTP with `Authorization: Bearer <box token>`. The runner asks, the service answers:
+
+    POST   /boxes/{box}/next              {"runner": {"version", "turn"}} -> 204, or 200 with a `Turn`
+    POST   /turns/{turn}/token            -> `FetchToken`, minted for one fetch
+    DELETE /turns/{turn}/token            {"token"} -> 204
+    GET    /turns/{turn}/evidence/{name}  -> bytes
+    POST   /turns/{turn}/output           `Output` -> `OutputAnswer`
+    PUT    /turns/{turn}/objects/{sha}    bytes of a blob -> 204
+    PUT    /turns/{turn}/result           `Result` -> 204
+
+Errors are `{"error": "…"}`. 401 and 403: the box token is refused. 404: no such turn, or not of this box; 409: the
+turn is over; in both cases the runner drops it. Anything 5xx, and a connection that fails, is tried again. Every
+request may come twice.
+
+Standard library only, and Python 3.9: the runner runs wherever an image has a Python.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+POLL_SECONDS = 25.0
+"""How long `next` may wait before it answers 204."""
+
+HEARTBEAT_SECONDS = 5.0
+"""The longest silence of a runner that holds a turn."""
+
+OUTPUT_CHUNK = 1024 * 1024
+"""Most bytes of output in one request. One line that is longer goes whole, up to `LONGEST_LINE`."""
+
+LONGEST_LINE = 4 * 1024 * 1024
+"""The service consumes whole lines only, except the last one and lines over this many bytes, which are cut here."""
+
+DIFF_BYTES = 400_000
+STDERR_BYTES = 16_000
+
+MARKER_PATTERN = re.compile(r"[A-Za-z0-9_-]{1,100}")
+TURN_PATTERN = re.compile(r"[A-Za-z0-9_-]{1,100}")
+SHA_PATTERN = re.compile(r"[0-9a-f]{40}")
+
+# Why a turn ended (`Result.reason`).
+EXITED = "exited"
+TIMEOUT = "timeout"
+CANCELLED = "cancelled"
+FETCH_FAILED = "fetch_failed"
+START_FAILED = "start_failed"
+TOO_MANY_CHANGES = "too_many_changes"
+TOO_LARGE = "too_large"
+RUNNER_RESTARTED = "runner_restarted"
+DISK_FULL = "disk_full"
+REPORT_FAILED = "report_failed"
+
+# What a runner is doing (`Output.state`).
+FETCHING = "fetching"
+RUNNING = "running"
+REPORTING = "reporting"
+
+
+class ProtocolError(ValueError):
+    """A message that breaks the protocol; says which field and why."""
+
+
+@dataclass(frozen=True)
+class Merge:
+    """A commit to merge into the checkout before the agent starts; conflicts are left in the files."""
+
+    ref: str
+    sha: str
+
+
+@dataclass(frozen=True)
+class Repository:
+    """What to check out. `id` is GitHub's numeric id (names change); `branch` is what the agent sees as its branch."""
+
+    id: int
+    full_name: str
+    sha: str
+    ref: str
+    branch: str
+    fetch: bool = True
+    depth: int = 50
+    merge: Merge | None = None
+
+
+@dataclass(frozen=True)
+class TurnFile:
+    """A file to write before the agent starts: `path` within the home, `content` base64, `mode` permission bits.
+
+    Deleted after the turn unless `keep`. With `read_back` its content comes back in the result when it has changed.
+    """
+
+    path: str
+    content: str = ""
+    mode: int = 0o600
+    read_back: bool = False
+    keep: bool = False
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A file to fetch from the service (`url`, a path on it) into the turn's own directory, outside the checkout."""
+
+    path: str
+    url: str
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Caps of one turn: wall-clock seconds of the agent, bytes of its output, files and bytes it may change."""
+
+    seconds: float = 1800
+    output_bytes: int = 20_000_000
+    changed_files: int = 300
+    changed_bytes: int = 20_000_000
+    file_bytes: int = 5_000_000
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One run of an agent, as `next` hands it out.
+
+    `workdir` is relative to the home. In `argv`, the values of `env`, `stdin` and the paths of `files` the runner
+    replaces `{home}`, `{workdir}` and `{turn_dir}` by absolute paths. `marker` stands in the environment of
+    everything that runs.
+    """
+
+    turn: str
+    marker: str
+    workdir: str
+    argv: list[str]
+    repository: Repository | None = None
+    env: dict[str, str] = field(default_factory=dict, repr=False)
+    stdin: str = field(default="", repr=False)
+    files: list[TurnFile] = field(default_factory=list, repr=False)
+    evidence: list[Evidence] = field(default_factory=list)
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        if not TURN_PATTERN.fullmatch(self.turn):
+            raise ProtocolError(f"turn id {self.turn!r}: only letters, digits, '-' and '_' may stand in it")
+        if not MARKER_PATTERN.fullmatch(self.marker):
+            raise ProtocolError(f"marker {self.marker!r}: only letters, digits, '-' and '_' may stand in it")
+        if not self.argv:
+            raise ProtocolError(f"turn {self.turn}: argv is empty")
+
+
+@dataclass(frozen=True)
+class FetchToken:
+    """A read-only token for one repository and one fetch; never stored, never in argv or in the agent's environment."""
+
+    url: str
+    token: str = field(repr=False)
+    username: str = "x-access-token"
+
+
+@dataclass(frozen=True)
+class Output:
+    """Bytes of the agent's stdout from `offset` on (base64), possibly none: then it only says that the runner lives."""
+
+    offset: int
+    data: str = ""
+    end: bool = False
+    state: str = RUNNING
+    heartbeat: bool = True
+
+
+@dataclass(frozen=True)
+class OutputAnswer:
+    """How much the service holds by now, and, when the turn is to be ended, why."""
+
+    offset: int
+    cancel: str | None = None
+
+
+@dataclass(frozen=True)
+class Change:
+    """One path that differs from the base commit. A deleted one has no `sha`. A renamed one has the `old_path` it left:
+    that path is gone, and has no entry of its own unless something new stands there."""
+
+    path: str
+    mode: str
+    sha: str | None
+    size: int = 0
+    old_path: str | None = None
+    binary: bool = False
+
+
+@dataclass(frozen=True)
+class FileBack:
+    """A `read_back` file that the agent changed, its content in base64."""
+
+    path: str
+    content: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What the agent and the children it waited for took: CPU seconds, and the largest resident set in bytes."""
+
+    cpu_seconds: float = 0.0
+    max_rss: int = 0
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a turn ended. Sent once all output is acknowledged and every blob that `changes` names is stored.
+
+    `exit_code` is negative for a signal (-9), None when the agent did not start or nobody saw it end. `message` is a
+    sentence for people, whenever `reason` is not `exited` or something was left out. `tree` is the tree object of the
+    final working tree, None when there is none. `head` is the agent's own HEAD where it made commits. `output_bytes`
+    is the length of the stream that `Output` offsets count; `swept` the number of processes that outlived the agent
+    and were killed.
+    """
+
+    reason: str
+    exit_code: int | None = None
+    message: str = ""
+    base: str | None = None
+    tree: str | None = None
+    head: str | None = None
+    changes: list[Change] = field(default_factory=list)
+    diff: str = field(default="", repr=False)
+    files: list[FileBack] = field(default_factory=list, repr=False)
+    stderr_tail: str = field(default="", repr=False)
+    output_bytes: int = 0
+    usage: Usage = field(default_factory=Usage)
+    swept: int = 0
+
+
+def to_json(message: Any) -> dict[str, Any]:
+    """Any message above as what `json.dumps` takes."""
+    return asdict(message)
+
+
+_TYPES: dict[str, Any] = {
+    "int": int,
+    "int | None": int,
+    "float": (int, float),
+    "str": str,
+    "str | None": str,
+    "bool": bool,
+    "list[str]": list,
+    "dict[str, str]": dict,
+}
+
+
+def _pick(cls: Any, raw: Any, where: str, **made: Any) -> Any:
+    """Build `cls` from the fields it knows; unknown ones are ignored, so that either side may be newer."""
+    if not isinstance(raw, dict):
+        raise ProtocolError(f"{where} is {type(raw).__name__}, not an object")
+    known = {}
+    for name, about in cls.__dataclass_fields__.items():
+        value: Any = raw.get(name)
+        if name in made or (value is None and "None" not in about.type):
+            continue
+        expected = _TYPES.get(about.type, object)
+        fits = value is None or isinstance(value, expected)
+        if fits and expected in (list, dict):
+            fits = all(isinstance(part, str) for part in (value.values() if isinstance(value, dict) else list(value)))
+        if not fits:
+            raise ProtocolError(f"{where}.{name} is {value!r:.80}, not {about.type}")
+        known[name] = value
+    try:
+        return cls(**known, **made)
+    except TypeError as error:
+        raise ProtocolError(f"{where}: {error}") from None
+
+
+def _many(cls: Any, raw: Any, where: str) -> list[Any]:
+    if not isinstance(raw, (list, type(None))):
+        raise ProtocolError(f"{where} is {type(raw).__name__}, not a list")
+    return [_pick(cls, item, f"{where}[{index}]") for index, item in enumerate(raw or [])]
+
+
+def turn_from_json(raw: Any) -> Turn:
+    """Read what `next` answered. Raises `ProtocolError`."""
+    if not isinstance(raw, dict):
+        raise ProtocolError(f"a turn is {type(raw).__name__}, not an object")
+    repository = raw.get("repository")
+    if repository is not None:
+        merge = repository.get("merge") if isinstance(repository, dict) else None
+        made = {"merge": _pick(Merge, merge, "repository.merge")} if merge else {}
+        repository = _pick(Repository, repository, "repository", **made)
+    turn: Turn = _pick(
+        Turn,
+        raw,
+        "turn",
+        repository=repository,
+        files=_many(TurnFile, raw.get("files"), "files"),
+        evidence=_many(Evidence, raw.get("evidence"), "evidence"),
+        limits=_pick(Limits, raw.get("limits") or {}, "limits"),
+    )
+    return turn
+
+
+def token_from_json(raw: Any) -> FetchToken:
+    """Read what `token` answered. Raises `ProtocolError`."""
+    token: FetchToken = _pick(FetchToken, raw, "token")
+    return token
+
+
+def output_from_json(raw: Any) -> Output:
+    """Read what a runner posted as output. Raises `ProtocolError`."""
+    output: Output = _pick(Output, raw, "output")
+    if output.offset < 0:
+        raise ProtocolError(f"output.offset is {output.offset}, less than 0")
+    return output
+
+
+def output_answer_from_json(raw: Any) -> OutputAnswer:
+    """Read the answer to output. Raises `ProtocolError`."""
+    answer: OutputAnswer = _pick(OutputAnswer, raw, "output answer")
+    return answer
+
+
+def result_from_json(raw: Any) -> Result:
+    """Read what a runner put as result. Raises `ProtocolError`."""
+    if not isinstance(raw, dict):
+        raise ProtocolError(f"a result is {type(raw).__name__}, not an object")
+    result: Result = _pick(
+        Result,
+        raw,
+        "result",
+        changes=_many(Change, raw.get("changes"), "changes"),
+        files=_many(FileBack, raw.get("files"), "files"),
+        usage=_pick(Usage, raw.get("usage") or {}, "usage"),
+    )
+    return result
+
+
+def encode(data: bytes) -> str:
+    """Bytes as base64 text."""
+    return base64.b64encode(data).decode("ascii")
+
+
+def decode(text: str, where: str) -> bytes:
+    """Base64 text as bytes. Raises `ProtocolError` that names `where`."""
+    try:
+        return base64.b64decode(text, validate=True)
+    except ValueError as error:
+        raise ProtocolError(f"{where} is not base64: {error}") from None
