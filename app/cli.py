@@ -1,0 +1,16 @@
+"""The command line. Each command imports what it needs when it runs, so that `greenloop distill` starts at once."""
+
+import typer
+
+main = typer.Typer(
+    name="greenloop",
+    help="A GitHub App that your team hosts itself: mention it, get a pull request, have it repaired until green.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+@main.callback()
+def greenloop() -> None:
+    """Keeps single commands by their names."""
