@@ -1,0 +1,233 @@
+"""A thin JSON client of the Kubernetes API on the official asyncio client: one shared connection pool, timeouts always.
+
+The official client gives configuration (kubeconfig, service account, token refresh, exec plugins), TLS and the pool. Objects
+stay plain JSON: typed models would break on fields of a newer server and cost a second copy of each watch event.
+"""
+
+import json
+import ssl
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, Self
+
+Object = dict[str, Any]
+
+CONNECT_SECONDS = 5.0
+REQUEST_SECONDS = 15.0
+# How long beyond its own time limit a watch may stay silent before its connection counts as dead.
+WATCH_MARGIN_SECONDS = 15.0
+
+PLURALS = {
+    "Pod": ("/api/v1", "pods"),
+    "PersistentVolumeClaim": ("/api/v1", "persistentvolumeclaims"),
+    "Secret": ("/api/v1", "secrets"),
+    "Lease": ("/apis/coordination.k8s.io/v1", "leases"),
+}
+
+
+class ClusterError(Exception):
+    """The API server refused: `status` is its HTTP status, `reason` Kubernetes' word (NotFound, AlreadyExists, …)."""
+
+    def __init__(self, status: int, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.reason = reason
+        self.message = message
+
+
+class ClusterUnreachable(Exception):
+    """No answer, or one that only says the server is unwell: nothing follows about any box."""
+
+
+class Cluster:
+    """One namespace of one cluster. Every method raises ClusterError for a refusal, ClusterUnreachable for no answer."""
+
+    def __init__(self, api: Any, namespace: str) -> None:
+        self._api = api
+        self.namespace = namespace
+
+    @classmethod
+    async def connect(cls, namespace: str, *, kubeconfig: Path | None = None) -> Self:
+        """Connect by `kubeconfig`, else by the pod's service account, else by the usual kubeconfig.
+
+        The import stands here because it takes seconds and 100 MB: only workers with boxes on Kubernetes pay it.
+        """
+        from kubernetes.aio import client, config
+
+        configuration = client.Configuration()
+        if kubeconfig is not None:
+            await config.load_kube_config(config_file=str(kubeconfig), client_configuration=configuration)
+        else:
+            try:
+                config.load_incluster_config(client_configuration=configuration)
+            except config.ConfigException:
+                await config.load_kube_config(client_configuration=configuration)
+        configuration.retries = 0
+        return cls(client.ApiClient(configuration), namespace)
+
+    async def close(self) -> None:
+        await self._api.close()
+
+    async def create(self, body: Object) -> Object:
+        return await self._json("POST", self._path(body["kind"]), body=body)
+
+    async def get(self, kind: str, name: str) -> Object | None:
+        """The object as the server has it now; None if there is none."""
+        try:
+            return await self._json("GET", self._path(kind, name))
+        except ClusterError as error:
+            if error.status == 404:
+                return None
+            raise
+
+    async def list(self, kind: str, labels: str) -> tuple[list[Object], str]:
+        """All objects that match the label selector, and the resourceVersion from which a watch goes on."""
+        items: list[Object] = []
+        query = {"labelSelector": labels, "limit": "500"}
+        while True:
+            page = await self._json("GET", self._path(kind), query=query)
+            items += [_typed(kind, item) for item in page.get("items") or []]
+            metadata = page["metadata"]
+            if not metadata.get("continue"):
+                return items, str(metadata["resourceVersion"])
+            query["continue"] = metadata["continue"]
+
+    async def patch(self, kind: str, name: str, body: Object) -> Object:
+        """Merge `body` (RFC 7386); a `metadata.resourceVersion` in it makes a 409 of somebody else's change."""
+        return await self._json("PATCH", self._path(kind, name), body=body, media="application/merge-patch+json")
+
+    async def delete(
+        self, kind: str, name: str, *, uid: str | None = None, version: str | None = None, grace: int | None = None
+    ) -> bool:
+        """Delete; False if it was gone already. With `uid` or `version` only that very object (409 otherwise)."""
+        preconditions = {
+            key: value for key, value in (("uid", uid), ("resourceVersion", version)) if value is not None
+        }
+        body: Object = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
+        if preconditions:
+            body["preconditions"] = preconditions
+        if grace is not None:
+            body["gracePeriodSeconds"] = grace
+        try:
+            await self._json("DELETE", self._path(kind, name), body=body)
+        except ClusterError as error:
+            if error.status == 404:
+                return False
+            raise
+        return True
+
+    async def watch(self, kind: str, labels: str, version: str, seconds: float) -> AsyncIterator[tuple[str, Object]]:
+        """Yield (type, object) of each change after `version` for about `seconds`; the server ends it.
+
+        Types are ADDED, MODIFIED, DELETED and BOOKMARK. Raises ClusterError 410 when `version` is too old.
+        """
+        query = {
+            "labelSelector": labels,
+            "watch": "true",
+            "allowWatchBookmarks": "true",
+            "resourceVersion": version,
+            "timeoutSeconds": str(max(1, int(seconds))),
+        }
+        response = await self._request("GET", self._path(kind), query=query, seconds=seconds + WATCH_MARGIN_SECONDS)
+        try:
+            with _outages():
+                async for line in response.content:
+                    event = json.loads(line)
+                    if event["type"] == "ERROR":
+                        raise _refusal(int(event["object"].get("code", 500)), event["object"])
+                    yield event["type"], _typed(kind, event["object"])
+        finally:
+            response.close()
+
+    async def review(self, verb: str, group: str, resource: str) -> bool:
+        """Whether our credentials allow `verb` on `resource` in this namespace (SelfSubjectAccessReview)."""
+        body = {
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SelfSubjectAccessReview",
+            "spec": {
+                "resourceAttributes": {
+                    "namespace": self.namespace,
+                    "verb": verb,
+                    "group": group,
+                    "resource": resource,
+                }
+            },
+        }
+        answer = await self._json("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body=body)
+        return bool((answer.get("status") or {}).get("allowed"))
+
+    def _path(self, kind: str, name: str | None = None) -> str:
+        group, plural = PLURALS[kind]
+        path = f"{group}/namespaces/{self.namespace}/{plural}"
+        return path if name is None else f"{path}/{name}"
+
+    async def _json(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: dict[str, str] | None = None,
+        body: Object | None = None,
+        media: str = "application/json",
+    ) -> Object:
+        response = await self._request(method, path, query=query, body=body, media=media)
+        with _outages():
+            answer: Object = json.loads(await response.read())
+        return answer
+
+    async def _request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: dict[str, str] | None = None,
+        body: Object | None = None,
+        media: str = "application/json",
+        seconds: float = REQUEST_SECONDS,
+    ) -> Any:
+        import aiohttp
+
+        timeout = aiohttp.ClientTimeout(total=seconds, sock_connect=CONNECT_SECONDS)
+        with _outages():
+            _, url, headers, sent, _ = await self._api.param_serialize(
+                method,
+                path,
+                query_params=list((query or {}).items()),
+                header_params={"Accept": "application/json", "Content-Type": media},
+                body=body,
+                auth_settings=["BearerToken"],
+            )
+            answer = await self._api.call_api(method, url, headers, body=sent, _request_timeout=timeout)
+            response = answer.response
+            if response.status < 400:
+                return response
+            text = await response.text()
+        try:
+            status = json.loads(text)
+        except ValueError:
+            status = {"message": text[:500]}
+        if response.status >= 500 or response.status == 429:
+            raise ClusterUnreachable(f"{method} {path}: {response.status} {status.get('message', '')}")
+        raise _refusal(response.status, status)
+
+
+def _refusal(status: int, body: Object) -> ClusterError:
+    return ClusterError(status, str(body.get("reason") or ""), str(body.get("message") or f"HTTP {status}"))
+
+
+def _typed(kind: str, item: Object) -> Object:
+    # Items of a list carry no kind.
+    return {"kind": kind, **item}
+
+
+class _outages:
+    """Turns everything a lost connection raises into ClusterUnreachable. Handshake errors surface as aiohttp's."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        import aiohttp
+
+        if isinstance(error, aiohttp.ClientError | TimeoutError | OSError | ssl.SSLError):
+            raise ClusterUnreachable(f"the API server does not answer: {type(error).__name__}: {error}") from error

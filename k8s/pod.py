@@ -1,0 +1,172 @@
+"""The objects of one box as plain dictionaries: the pod, its home and its secret. Values in, values out.
+
+Every pod passes Pod Security "restricted": https://kubernetes.io/docs/concepts/security/pod-security-standards/
+"""
+
+import base64
+import hashlib
+import json
+from typing import Any
+
+from k8s.boxes import BoxSpec
+from k8s.identity import box_labels, home_name, secret_name
+from k8s.options import PodOptions
+
+Object = dict[str, Any]
+
+SPEC = "greenloop/spec"
+CONTAINER = "box"
+TOKEN_KEY = "token"  # noqa: S105  the key inside the Secret, not a secret
+TOKEN_DIR = "/var/run/greenloop"
+READ_BY_GROUP = 0o440
+
+
+def home_claim(instance: str, box: BoxSpec, options: PodOptions) -> Object | None:
+    """The box's PersistentVolumeClaim; None where homes are emptyDirs."""
+    if not options.home.size:
+        return None
+    spec: Object = {
+        "accessModes": [options.home.access_mode],
+        "resources": {"requests": {"storage": options.home.size}},
+    }
+    if options.home.storage_class is not None:
+        spec["storageClassName"] = options.home.storage_class
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": home_name(box.name), "labels": box_labels(instance, box.name, box.labels)},
+        "spec": spec,
+    }
+
+
+def token_secret(instance: str, box: BoxSpec) -> Object:
+    """The Secret that only this box's pod mounts."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "type": "Opaque",
+        "metadata": {"name": secret_name(box.name), "labels": box_labels(instance, box.name, box.labels)},
+        "data": {TOKEN_KEY: base64.b64encode(box.token.encode()).decode()},
+    }
+
+
+def secret_token(secret: Object) -> str:
+    """The token in a Secret made by `token_secret`; empty if it holds none."""
+    encoded = (secret.get("data") or {}).get(TOKEN_KEY, "")
+    return base64.b64decode(encoded).decode()
+
+
+def box_pod(instance: str, box: BoxSpec, options: PodOptions) -> Object:
+    """The pod of one box. Raises ValueError without an image."""
+    if not (box.image or options.image):
+        raise ValueError("boxes on Kubernetes need an image: set GREENLOOP_BOX_IMAGE")
+    spec = _pod_spec(box, options)
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": box.name,
+            "labels": {**options.labels, **box_labels(instance, box.name, box.labels)},
+            "annotations": {**options.annotations, SPEC: spec_hash(spec)},
+        },
+        "spec": spec,
+    }
+
+
+def spec_hash(spec: Object) -> str:
+    """Tells a pod made from other options from one made from these; defaults the API server adds do not matter."""
+    return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def is_outdated(pod: Object, wanted: Object) -> bool:
+    """Whether `pod` was made from other options than `wanted`, a fresh `box_pod`."""
+    return _annotation(pod, SPEC) != _annotation(wanted, SPEC)
+
+
+def _annotation(pod: Object, key: str) -> str | None:
+    value = (pod["metadata"].get("annotations") or {}).get(key)
+    return None if value is None else str(value)
+
+
+def _pod_spec(box: BoxSpec, options: PodOptions) -> Object:
+    spec: Object = {
+        # One pod, one life: what ended is looked at and explained; a fresh pod finds the same home.
+        "restartPolicy": "Never",
+        "automountServiceAccountToken": False,
+        "enableServiceLinks": False,
+        "terminationGracePeriodSeconds": options.grace_seconds,
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": options.user,
+            "runAsGroup": options.user,
+            "fsGroup": options.user,
+            "fsGroupChangePolicy": "OnRootMismatch",
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "containers": [_container(box, options)],
+        "volumes": [
+            _home_volume(box.name, options),
+            {"name": "tmp", "emptyDir": {"sizeLimit": options.tmp_size}},
+            {
+                "name": "token",
+                "secret": {"secretName": secret_name(box.name), "defaultMode": READ_BY_GROUP},
+            },
+            *options.extra_volumes,
+        ],
+    }
+    optional = {
+        "activeDeadlineSeconds": options.deadline_seconds,
+        "hostUsers": options.host_users,
+        "runtimeClassName": options.runtime_class,
+        "priorityClassName": options.priority_class,
+        "serviceAccountName": options.service_account,
+        "nodeSelector": options.node_selector or None,
+        "tolerations": options.tolerations or None,
+        "affinity": options.affinity or None,
+        "imagePullSecrets": [{"name": secret} for secret in options.image_pull_secrets] or None,
+    }
+    return spec | {key: value for key, value in optional.items() if value is not None}
+
+
+def _container(box: BoxSpec, options: PodOptions) -> Object:
+    home = options.home.path
+    return {
+        "name": CONTAINER,
+        "image": box.image or options.image,
+        "imagePullPolicy": options.image_pull_policy,
+        "command": list(options.command),
+        "workingDir": home,
+        "env": [
+            *options.extra_env,
+            *({"name": key, "value": value} for key, value in sorted(box.env.items())),
+            {"name": "HOME", "value": home},
+            {"name": "GREENLOOP_SERVICE", "value": box.service_url},
+            {"name": "GREENLOOP_BOX", "value": box.name},
+            {"name": "GREENLOOP_HOME", "value": home},
+            {"name": "GREENLOOP_BOX_TOKEN_FILE", "value": f"{TOKEN_DIR}/{TOKEN_KEY}"},
+        ],
+        "resources": {"requests": dict(options.resources.requests), "limits": dict(options.resources.limits)},
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+            "privileged": False,
+            "readOnlyRootFilesystem": True,
+            "runAsNonRoot": True,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        # The runner's last words reach us in the pod's status, so that no right to read logs is needed.
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+        "volumeMounts": [
+            {"name": "home", "mountPath": home},
+            {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108  a path in the pod
+            {"name": "token", "mountPath": TOKEN_DIR, "readOnly": True},
+            *options.extra_volume_mounts,
+        ],
+    }
+
+
+def _home_volume(name: str, options: PodOptions) -> Object:
+    if options.home.size:
+        return {"name": "home", "persistentVolumeClaim": {"claimName": home_name(name)}}
+    # Without a claim the home counts as ephemeral storage, whose limit ends the pod before it fills the node.
+    return {"name": "home", "emptyDir": {}}

@@ -1,0 +1,174 @@
+"""What a pod object says about a box, as one clear state with plain words. Pure: a pod (or None) in, a status out.
+
+Facts: https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/ and, for the cluster's reasons to take a pod away,
+https://kubernetes.io/docs/concepts/workloads/pods/disruptions/#pod-disruption-conditions
+"""
+
+from datetime import datetime
+from typing import Any
+
+from k8s.boxes import BoxState, BoxStatus
+from k8s.identity import spec_labels
+
+Object = dict[str, Any]
+Words = tuple[BoxState, str, bool]
+"""State, sentence, and whether waiting will not mend it."""
+
+# Waiting reasons that no waiting mends: the name itself is wrong, or the node is forbidden to pull.
+PERMANENT_WAITING = {
+    "InvalidImageName": "its image name is not valid",
+    "ErrImageNeverPull": "its image is not on the node, and the pull policy is Never",
+}
+IMAGE_WAITING = {"ErrImagePull", "ImagePullBackOff", "RegistryUnavailable", "ImageInspectError"}
+CONFIG_WAITING = {"CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
+NODE_GONE = {"DeletionByTaintManager", "DeletionByPodGC"}
+REJECTED = {"NodeAffinity", "UnexpectedAdmissionError"}
+
+
+def pod_status(name: str, pod: Object | None) -> BoxStatus:
+    """The status of the box `name`, whose pod this is; None: the cluster says there is none."""
+    if pod is None:
+        return BoxStatus(name=name, state=BoxState.ABSENT, message="The box does not exist.")
+    state, message, permanent = _words(pod)
+    return BoxStatus(
+        name=name,
+        state=state,
+        message=message,
+        permanent=permanent,
+        started_at=_started_at(pod),
+        labels=spec_labels(pod["metadata"].get("labels") or {}),
+    )
+
+
+def is_over(pod: Object) -> bool:
+    """Whether this pod will never run a turn again: it ended, or is being deleted. A fresh one has to take its place."""
+    status = pod.get("status") or {}
+    return (
+        bool(pod["metadata"].get("deletionTimestamp"))
+        or status.get("phase") in ("Failed", "Succeeded")
+        or _ended_container(status) is not None
+    )
+
+
+def _words(pod: Object) -> Words:
+    status = pod.get("status") or {}
+    phase = status.get("phase")
+    taken = _taken_away(status)
+    if pod["metadata"].get("deletionTimestamp"):
+        return taken or (BoxState.LOST, "The box's pod was deleted.", False)
+    if is_over(pod):
+        # A pod may say Running long after its only container ended; the container is right.
+        return taken or _ended(pod, status)
+    if phase == "Unknown":
+        return BoxState.UNKNOWN, "The box's node does not answer; the cluster still waits for it.", False
+    waiting = _waiting(status)
+    if waiting is not None:
+        return waiting
+    if phase == "Running":
+        return BoxState.RUNNING, "", False
+    return _unscheduled(status) or (BoxState.STARTING, "", False)
+
+
+def _taken_away(status: Object) -> Words | None:
+    """Why the cluster took the pod away, if it did."""
+    condition = _condition(status, "DisruptionTarget")
+    why = str(condition.get("reason", "")) if condition and condition.get("status") == "True" else ""
+    reason, text = str(status.get("reason") or ""), str(status.get("message") or "")
+    if why in NODE_GONE or reason == "NodeLost":
+        return BoxState.LOST, "The box's node was lost.", False
+    if why == "PreemptionByScheduler" or reason == "Preempting":
+        return BoxState.EVICTED, "The box had to make room for a more important pod.", False
+    if reason == "Evicted" and ("ephemeral" in text or "emptyDir" in text or "disk" in text.lower()):
+        return BoxState.EVICTED, f"The box used more disk than it may and was evicted: {_short(text)}", False
+    if reason == "Evicted" or why == "EvictionByEvictionAPI":
+        return BoxState.EVICTED, "The box was evicted from its node" + (f": {_short(text)}" if text else "."), False
+    if reason in ("NodeShutdown", "Shutdown", "Terminated") or why == "TerminationByKubelet":
+        return BoxState.LOST, "The box's node was shut down.", False
+    return None
+
+
+def _ended(pod: Object, status: Object) -> Words:
+    reason, text = str(status.get("reason") or ""), str(status.get("message") or "")
+    if reason == "DeadlineExceeded":
+        return BoxState.FAILED, "The box reached the time limit of its pod.", False
+    if reason in REJECTED or reason.startswith("OutOf"):
+        return BoxState.FAILED, f"The node refused the box: {_short(text or reason)}", False
+    ended = _ended_container(status)
+    if ended is None:
+        if status.get("phase") == "Succeeded":
+            return BoxState.LOST, "The box ended by itself.", False
+        return BoxState.FAILED, f"The box failed: {_short(text or reason or 'no reason given')}", False
+    why, code, last = str(ended.get("reason") or ""), ended.get("exitCode"), _short(str(ended.get("message") or ""))
+    if why == "OOMKilled":
+        limit = _memory_limit(pod)
+        return BoxState.OOM_KILLED, f"The box ran out of memory{f' (its limit is {limit})' if limit else ''}.", False
+    if why == "ContainerStatusUnknown":
+        return BoxState.LOST, "The box's node lost track of it.", False
+    if why in ("StartError", "ContainerCannotRun"):
+        return BoxState.FAILED, f"The box's entry point cannot be started: {last or why}", True
+    if code == 0:
+        return BoxState.LOST, "The box ended by itself.", False
+    return BoxState.FAILED, f"The box ended with exit code {code}" + (f": {last}" if last else "."), False
+
+
+def _waiting(status: Object) -> Words | None:
+    for container in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
+        waiting = (container.get("state") or {}).get("waiting")
+        if not waiting:
+            continue
+        reason, text = str(waiting.get("reason") or ""), str(waiting.get("message") or "")
+        image = container.get("image") or "(none)"
+        if reason in PERMANENT_WAITING:
+            return BoxState.IMAGE_ERROR, f"The box cannot start: {PERMANENT_WAITING[reason]} (image {image}).", True
+        if reason in IMAGE_WAITING:
+            return BoxState.IMAGE_ERROR, f"The box's image {image} cannot be pulled: {_short(text or reason)}", False
+        if reason in CONFIG_WAITING and "runAsNonRoot" in text:
+            return BoxState.IMAGE_ERROR, f"The box's image {image} wants to run as root: {_short(text)}", True
+        if reason in CONFIG_WAITING:
+            return BoxState.FAILED, f"The box cannot start: {_short(text or reason)}", False
+        if reason == "CrashLoopBackOff":
+            last = (container.get("lastState") or {}).get("terminated") or {}
+            state = BoxState.OOM_KILLED if last.get("reason") == "OOMKilled" else BoxState.FAILED
+            return state, f"The box keeps ending (last exit code {last.get('exitCode')}).", False
+    return None
+
+
+def _unscheduled(status: Object) -> Words | None:
+    condition = _condition(status, "PodScheduled")
+    if condition is None or condition.get("status") != "False":
+        return None
+    text = _short(str(condition.get("message") or condition.get("reason") or ""))
+    return BoxState.UNSCHEDULABLE, f"No node has room for the box: {text}", False
+
+
+def _ended_container(status: Object) -> Object | None:
+    """The `terminated` state of a container that ended badly, else, once all have ended, of one of them; else None."""
+    states = [(container.get("state") or {}).get("terminated") for container in status.get("containerStatuses") or []]
+    ended = [state for state in states if state]
+    bad = next((state for state in ended if state.get("exitCode") != 0), None)
+    if bad is not None:
+        return bad
+    return ended[0] if ended and len(ended) == len(states) else None
+
+
+def _condition(status: Object, kind: str) -> Object | None:
+    return next((item for item in status.get("conditions") or [] if item.get("type") == kind), None)
+
+
+def _started_at(pod: Object) -> datetime | None:
+    for container in (pod.get("status") or {}).get("containerStatuses") or []:
+        state = container.get("state") or {}
+        at = (state.get("running") or state.get("terminated") or {}).get("startedAt")
+        if at:
+            return datetime.fromisoformat(at)
+    return None
+
+
+def _memory_limit(pod: Object) -> str:
+    containers = (pod.get("spec") or {}).get("containers") or [{}]
+    return str(((containers[0].get("resources") or {}).get("limits") or {}).get("memory") or "")
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 300 else line[:299] + "…"

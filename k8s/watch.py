@@ -1,0 +1,139 @@
+"""One list-then-watch a worker: the cluster's pods as they are, without polling any of them.
+
+The rules, from https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes: list, watch from
+the list's version, move on with bookmarks, list again on 410. Connections that die are opened again with a back-off that
+never gives up; meanwhile `synced` is false and the last known objects stay.
+"""
+
+import asyncio
+import contextlib
+import random
+import time
+from collections.abc import AsyncIterator, Callable
+from typing import Any, Protocol, TypeVar
+
+import structlog
+
+from k8s.cluster import ClusterError, ClusterUnreachable
+
+Object = dict[str, Any]
+T = TypeVar("T")
+
+log = structlog.get_logger()
+
+# The server ends a watch after this time and we go on from the last version; kubelets and controllers use 5 to 10 minutes.
+WATCH_SECONDS = 290.0
+# A full list this often mends whatever a lost event left behind.
+RELIST_SECONDS = 1800.0
+BACKOFF_SECONDS = (0.2, 15.0)
+
+
+class Source(Protocol):
+    """What a watch reads: `k8s.cluster.Cluster`, or a script of answers in a test."""
+
+    async def list(self, kind: str, labels: str) -> tuple[list[Object], str]: ...
+
+    def watch(self, kind: str, labels: str, version: str, seconds: float) -> AsyncIterator[tuple[str, Object]]: ...
+
+
+class Watch:
+    """The objects of one kind that match `labels`, by name. `run` keeps them current for as long as it runs."""
+
+    def __init__(
+        self,
+        source: Source,
+        kind: str,
+        labels: str,
+        *,
+        watch_seconds: float = WATCH_SECONDS,
+        relist_seconds: float = RELIST_SECONDS,
+        backoff: tuple[float, float] = BACKOFF_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.objects: dict[str, Object] = {}
+        self.synced = False
+        self._source = source
+        self._kind = kind
+        self._labels = labels
+        self._watch_seconds = watch_seconds
+        self._relist_seconds = relist_seconds
+        self._backoff = backoff
+        self._clock = clock
+        self._changed = asyncio.Condition()
+        self._version: str | None = None
+        self._listed_at = 0.0
+
+    async def run(self) -> None:
+        """List and watch until cancelled."""
+        failures = 0
+        while True:
+            try:
+                await self._follow()
+                failures = 0
+            except ClusterError as error:
+                failures += 1
+                if error.status == 410 and failures == 1:
+                    log.info("watch expired", kind=self._kind)
+                    self._version = None
+                else:
+                    await self._lost(error, failures)
+            except (ClusterUnreachable, ValueError, KeyError) as error:
+                failures += 1
+                await self._lost(error, failures)
+
+    async def wait(self, name: str, until: Callable[[Object | None], T | None], seconds: float) -> T | None:
+        """Wait until `until(object or None)` is not None and return that; None after `seconds`."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds), self._changed:
+                while True:
+                    found = until(self.objects.get(name)) if self.synced else None
+                    if found is not None:
+                        return found
+                    await self._changed.wait()
+        return None
+
+    async def ready(self, seconds: float) -> bool:
+        """Wait for the first list; False when it has not come after `seconds`."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds), self._changed:
+                await self._changed.wait_for(lambda: self.synced)
+        return self.synced
+
+    async def _follow(self) -> None:
+        if self._version is None or self._clock() - self._listed_at > self._relist_seconds:
+            items, self._version = await self._source.list(self._kind, self._labels)
+            self._listed_at = self._clock()
+            await self._replace({item["metadata"]["name"]: item for item in items})
+        seconds = self._watch_seconds * random.uniform(0.8, 1.0)  # noqa: S311  workers must not all come back at once
+        started = self._clock()
+        changes = self._source.watch(self._kind, self._labels, self._version, seconds)
+        async with contextlib.aclosing(changes):  # type: ignore[type-var]
+            async for change, item in changes:
+                self._version = item["metadata"]["resourceVersion"]
+                if change != "BOOKMARK":
+                    await self._apply(change, item)
+        if self._clock() - started < 1:
+            # A server that ends every watch at once must not make us spin.
+            await asyncio.sleep(self._backoff[0])
+
+    async def _replace(self, objects: dict[str, Object]) -> None:
+        async with self._changed:
+            self.objects = objects
+            self.synced = True
+            self._changed.notify_all()
+
+    async def _apply(self, change: str, item: Object) -> None:
+        async with self._changed:
+            if change == "DELETED":
+                self.objects.pop(item["metadata"]["name"], None)
+            else:
+                self.objects[item["metadata"]["name"]] = item
+            self._changed.notify_all()
+
+    async def _lost(self, error: Exception, failures: int) -> None:
+        # What was missed meanwhile only a fresh list can tell; it is small, for the server selects by label.
+        self.synced, self._version = False, None
+        first, longest = self._backoff
+        pause = min(longest, first * 2 ** min(failures - 1, 16)) * random.uniform(0.5, 1.0)  # noqa: S311
+        log.warning("watch lost", kind=self._kind, error=str(error), failures=failures, again_in=round(pause, 2))
+        await asyncio.sleep(pause)
