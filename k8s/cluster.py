@@ -1,7 +1,7 @@
 """A thin JSON client of the Kubernetes API on the official asyncio client: one shared connection pool, timeouts always.
 
-The official client gives configuration (kubeconfig, service account, token refresh, exec plugins), TLS and the pool. Objects
-stay plain JSON: typed models would break on fields of a newer server and cost a second copy of each watch event.
+The official client gives configuration (kubeconfig, service account, token refresh, exec plugins), TLS and the pool.
+Objects stay plain JSON: typed models would break on fields of a newer server and cost a second copy of each event.
 """
 
 import json
@@ -40,7 +40,7 @@ class ClusterUnreachable(Exception):
 
 
 class Cluster:
-    """One namespace of one cluster. Every method raises ClusterError for a refusal, ClusterUnreachable for no answer."""
+    """One namespace of one cluster. Methods raise ClusterError for a refusal, ClusterUnreachable for no answer."""
 
     def __init__(self, api: Any, namespace: str) -> None:
         self._api = api
@@ -52,7 +52,10 @@ class Cluster:
 
         The import stands here because it takes seconds and 100 MB: only workers with boxes on Kubernetes pay it.
         """
-        from kubernetes.aio import client, config
+        from kubernetes.aio import client
+        from kubernetes.aio import config as untyped
+
+        config: Any = untyped
 
         configuration = client.Configuration()
         if kubeconfig is not None:
@@ -100,9 +103,7 @@ class Cluster:
         self, kind: str, name: str, *, uid: str | None = None, version: str | None = None, grace: int | None = None
     ) -> bool:
         """Delete; False if it was gone already. With `uid` or `version` only that very object (409 otherwise)."""
-        preconditions = {
-            key: value for key, value in (("uid", uid), ("resourceVersion", version)) if value is not None
-        }
+        preconditions = {key: value for key, value in (("uid", uid), ("resourceVersion", version)) if value is not None}
         body: Object = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
         if preconditions:
             body["preconditions"] = preconditions

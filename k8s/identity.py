@@ -1,7 +1,7 @@
 """Whose object is whose: the labels and names of everything Greenloop makes in a cluster.
 
-A box's name comes from numeric ids (`k8s.boxes.box_name`), never from a login: people rename themselves, and two workers
-that know a person by two logins must still meet at one name. The login is a label, for people who look with kubectl.
+A box's name comes from numeric ids (`k8s.boxes.box_name`), never from a login: people rename themselves, and two
+workers that know a person by two logins must still meet at one name. The login is a label, for who looks with kubectl.
 """
 
 import re
@@ -41,8 +41,8 @@ def instance_labels(instance: str) -> dict[str, str]:
     """
     if not instance or label_value(instance) != instance:
         raise ValueError(
-            f"instance name {instance!r} is not a Kubernetes label value: use up to 63 letters, digits, '-', '_' and '.', "
-            "beginning and ending with a letter or digit"
+            f"instance name {instance!r} is not a Kubernetes label value: use up to 63 letters, digits, "
+            "'-', '_' and '.', beginning and ending with a letter or digit"
         )
     return {**OURS, INSTANCE: instance}
 

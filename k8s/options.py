@@ -1,6 +1,6 @@
 """How boxes look on a cluster: what an operator may set, read from one JSON value (`GREENLOOP_BOX_POD`).
 
-Structured fields have the shape of the Kubernetes field of the same meaning; their contents are the API server's to judge.
+Structured fields have the shape of the Kubernetes field of the same meaning; their contents are the cluster's to judge.
 """
 
 from typing import Any, Literal
@@ -17,8 +17,8 @@ class Resources(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    requests: dict[str, str] = Field({"cpu": "500m", "memory": "1Gi", "ephemeral-storage": "1Gi"})
-    limits: dict[str, str] = Field({"memory": "4Gi", "ephemeral-storage": "10Gi"})
+    requests: dict[str, str] = Field(default={"cpu": "500m", "memory": "1Gi", "ephemeral-storage": "1Gi"})
+    limits: dict[str, str] = Field(default={"memory": "4Gi", "ephemeral-storage": "10Gi"})
 
 
 class Home(BaseModel):
@@ -26,8 +26,8 @@ class Home(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
 
-    size: str = Field("10Gi", description="Kubernetes quantity; empty: no volume claim.")
-    storage_class: str | None = Field(None, description="None: the cluster's default class.")
+    size: str = Field(default="10Gi", description="Kubernetes quantity; empty: no volume claim.")
+    storage_class: str | None = Field(default=None, description="None: the cluster's default class.")
     access_mode: Literal["ReadWriteOnce", "ReadWriteOncePod", "ReadWriteMany"] = "ReadWriteOnce"
     path: str = "/home/agent"
 
@@ -37,28 +37,36 @@ class PodOptions(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
 
-    image: str = Field("", description="Image of the boxes; `GREENLOOP_BOX_IMAGE`.")
+    image: str = Field(default="", description="Image of the boxes; `GREENLOOP_BOX_IMAGE`.")
     image_pull_policy: Literal["Always", "IfNotPresent", "Never"] = "IfNotPresent"
-    image_pull_secrets: list[str] = Field([], description="Names of Secrets in the box namespace.")
-    command: list[str] = Field(list(RUNNER_COMMAND), description="Entry point: an init that reaps, then the runner.")
+    image_pull_secrets: list[str] = Field(default=[], description="Names of Secrets in the box namespace.")
+    command: list[str] = Field(
+        default=list(RUNNER_COMMAND), description="Entry point: an init that reaps, then the runner."
+    )
     home: Home = Home()
-    tmp_size: str = Field("4Gi", description="Limit of /tmp, a quantity.")
+    tmp_size: str = Field(default="4Gi", description="Limit of /tmp, a quantity.")
     resources: Resources = Resources()
-    grace_seconds: int = Field(30, ge=1, description="Between SIGTERM and SIGKILL: the runner reports in this time.")
-    deadline_seconds: int | None = Field(None, ge=1, description="Kubernetes ends a box older than this. None: never.")
-    user: int = Field(1000, ge=1, description="User and group id of everything in a box; never 0.")
-    host_users: bool | None = Field(None, description="False: a user namespace of its own, where nodes support it.")
-    runtime_class: str | None = Field(None, description="For example gvisor or kata.")
+    grace_seconds: int = Field(
+        default=30, ge=1, description="Between SIGTERM and SIGKILL: the runner reports in this time."
+    )
+    deadline_seconds: int | None = Field(
+        default=None, ge=1, description="Kubernetes ends a box older than this. None: never."
+    )
+    user: int = Field(default=1000, ge=1, description="User and group id of everything in a box; never 0.")
+    host_users: bool | None = Field(
+        default=None, description="False: a user namespace of its own, where nodes support it."
+    )
+    runtime_class: str | None = Field(default=None, description="For example gvisor or kata.")
     priority_class: str | None = None
-    service_account: str | None = Field(None, description="Its token is never mounted.")
+    service_account: str | None = Field(default=None, description="Its token is never mounted.")
     node_selector: dict[str, str] = {}
     tolerations: list[dict[str, Any]] = []
     affinity: dict[str, Any] = {}
     extra_env: list[dict[str, Any]] = []
     extra_volumes: list[dict[str, Any]] = []
     extra_volume_mounts: list[dict[str, Any]] = []
-    labels: dict[str, str] = Field({}, description="Further labels of the pod; ours win.")
+    labels: dict[str, str] = Field(default={}, description="Further labels of the pod; ours win.")
     annotations: dict[str, str] = Field(
-        {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh/do-not-disrupt": "true"},
+        default={"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh/do-not-disrupt": "true"},
         description="A node that is being emptied waits for the turn instead of losing it.",
     )

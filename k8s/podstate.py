@@ -1,6 +1,6 @@
 """What a pod object says about a box, as one clear state with plain words. Pure: a pod (or None) in, a status out.
 
-Facts: https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/ and, for the cluster's reasons to take a pod away,
+Facts: https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/ and, for why the cluster takes a pod away,
 https://kubernetes.io/docs/concepts/workloads/pods/disruptions/#pod-disruption-conditions
 """
 
@@ -41,7 +41,7 @@ def pod_status(name: str, pod: Object | None) -> BoxStatus:
 
 
 def is_over(pod: Object) -> bool:
-    """Whether this pod will never run a turn again: it ended, or is being deleted. A fresh one has to take its place."""
+    """Whether this pod will never run a turn again: it ended, or is being deleted. A fresh one takes its place."""
     status = pod.get("status") or {}
     return (
         bool(pod["metadata"].get("deletionTimestamp"))
@@ -143,6 +143,7 @@ def _unscheduled(status: Object) -> Words | None:
 
 def _ended_container(status: Object) -> Object | None:
     """The `terminated` state of a container that ended badly, else, once all have ended, of one of them; else None."""
+    states: list[Object | None]
     states = [(container.get("state") or {}).get("terminated") for container in status.get("containerStatuses") or []]
     ended = [state for state in states if state]
     bad = next((state for state in ended if state.get("exitCode") != 0), None)

@@ -1,8 +1,8 @@
 """One list-then-watch a worker: the cluster's pods as they are, without polling any of them.
 
-The rules, from https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes: list, watch from
-the list's version, move on with bookmarks, list again on 410. Connections that die are opened again with a back-off that
-never gives up; meanwhile `synced` is false and the last known objects stay.
+The rules, from https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes: list, watch
+from the list's version, move on with bookmarks, list again on 410. Connections that die are opened again with a
+back-off that never gives up; meanwhile `synced` is false and the last known objects stay.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 log = structlog.get_logger()
 
-# The server ends a watch after this time and we go on from the last version; kubelets and controllers use 5 to 10 minutes.
+# The server ends a watch after this time and we go on from the last version; controllers use 5 to 10 minutes.
 WATCH_SECONDS = 290.0
 # A full list this often mends whatever a lost event left behind.
 RELIST_SECONDS = 1800.0
@@ -60,6 +60,7 @@ class Watch:
         self._backoff = backoff
         self._clock = clock
         self._changed = asyncio.Condition()
+        self._followers: set[asyncio.Queue[tuple[str, Object | None]]] = set()
         self._version: str | None = None
         self._listed_at = 0.0
 
@@ -99,6 +100,16 @@ class Watch:
                 await self._changed.wait_for(lambda: self.synced)
         return self.synced
 
+    async def changes(self) -> AsyncIterator[tuple[str, Object | None]]:
+        """Yield (name, object or None when gone) of every change from now on, relists included, without end."""
+        queue: asyncio.Queue[tuple[str, Object | None]] = asyncio.Queue()
+        self._followers.add(queue)
+        try:
+            while True:
+                yield await queue.get()
+        finally:
+            self._followers.discard(queue)
+
     async def _follow(self) -> None:
         if self._version is None or self._clock() - self._listed_at > self._relist_seconds:
             items, self._version = await self._source.list(self._kind, self._labels)
@@ -117,18 +128,26 @@ class Watch:
             await asyncio.sleep(self._backoff[0])
 
     async def _replace(self, objects: dict[str, Object]) -> None:
+        before, self.objects, self.synced = self.objects, objects, True
+        for name in before.keys() | objects.keys():
+            if before.get(name) != objects.get(name):
+                self._tell(name)
         async with self._changed:
-            self.objects = objects
-            self.synced = True
             self._changed.notify_all()
 
     async def _apply(self, change: str, item: Object) -> None:
+        name = item["metadata"]["name"]
+        if change == "DELETED":
+            self.objects.pop(name, None)
+        else:
+            self.objects[name] = item
+        self._tell(name)
         async with self._changed:
-            if change == "DELETED":
-                self.objects.pop(item["metadata"]["name"], None)
-            else:
-                self.objects[item["metadata"]["name"]] = item
             self._changed.notify_all()
+
+    def _tell(self, name: str) -> None:
+        for queue in self._followers:
+            queue.put_nowait((name, self.objects.get(name)))
 
     async def _lost(self, error: Exception, failures: int) -> None:
         # What was missed meanwhile only a fresh list can tell; it is small, for the server selects by label.

@@ -1,0 +1,313 @@
+"""Boxes made of pods. Each box is a Secret with its token, a volume claim for its home, and a pod that mounts both.
+
+Nothing is remembered here: the cluster is asked, names are derived, and every step is safe to run twice or by two
+workers at once. An outage raises `BoxesUnavailable`; it never turns into a statement about a box.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import structlog
+
+from k8s.boxes import BoxesUnavailable, BoxSpec, BoxState, BoxStatus
+from k8s.cluster import Cluster, ClusterError, ClusterUnreachable
+from k8s.identity import SPARE, home_name, instance_labels, is_ours, owner_labels, secret_name, selector
+from k8s.options import PodOptions
+from k8s.pod import box_pod, home_claim, is_outdated, secret_token, token_secret
+from k8s.podstate import is_over, pod_status
+from k8s.reconcile import Deletion, Known, Plan, plan, still_due
+from k8s.watch import Watch
+
+Object = dict[str, Any]
+
+log = structlog.get_logger()
+
+# How long one `ensure` waits for a pod or volume of the same name to be gone; after that the caller asks again.
+REPLACE_SECONDS = 45.0
+REPLACE_POLL_SECONDS = 0.25
+FIRST_LIST_SECONDS = 10.0
+
+
+class KubernetesBoxes:
+    """The boxes of one instance of Greenloop in one namespace. Use it from one event loop."""
+
+    def __init__(self, cluster: Cluster, instance: str, options: PodOptions, **watch: Any) -> None:
+        instance_labels(instance)
+        self._cluster = cluster
+        self._instance = instance
+        self._options = options
+        self._selector = selector(instance)
+        self._watch = Watch(cluster, "Pod", self._selector, **watch)
+        self._watching = asyncio.create_task(self._watch.run())
+
+    @classmethod
+    async def connect(
+        cls, namespace: str, instance: str, options: PodOptions, *, kubeconfig: Path | None = None
+    ) -> Self:
+        """Connect to the cluster that `kubeconfig`, the pod's service account or the usual kubeconfig names."""
+        return cls(await Cluster.connect(namespace, kubeconfig=kubeconfig), instance, options)
+
+    async def close(self) -> None:
+        self._watching.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._watching
+        await self._cluster.close()
+
+    async def ensure(self, spec: BoxSpec) -> BoxStatus:
+        """Make the box, or adopt the one that is there. A pod that ended is replaced; its home stays.
+
+        What the cluster refuses for good (Pod Security, an invalid value) comes back as a permanent FAILED, a full
+        quota as UNSCHEDULABLE. A changed token goes into the Secret; the cluster carries it into a running pod.
+        """
+        with _unavailable():
+            try:
+                await self._own(token_secret(self._instance, spec), self._renew_token)
+                claim = home_claim(self._instance, spec, self._options)
+                if claim is not None:
+                    await self._own(claim, self._keep)
+                return await self._ensure_pod(spec)
+            except ClusterError as error:
+                refused = refusal(spec, error)
+                if refused is None:
+                    raise
+                log.warning("box refused", box=spec.name, status=error.status, error=error.message)
+                return refused
+
+    async def status(self, name: str) -> BoxStatus:
+        """From the watch where it is current and all is well; whatever looks bad is confirmed by a fresh GET."""
+        if self._watch.synced:
+            seen = pod_status(name, self._watch.objects.get(name))
+            if seen.usable:
+                return seen
+        return await self.fresh(name)
+
+    async def fresh(self, name: str) -> BoxStatus:
+        """The box as the API server has it at this moment."""
+        with _unavailable():
+            return pod_status(name, await self._get("Pod", name))
+
+    async def wait(self, name: str, seconds: float) -> BoxStatus:
+        """Wait on the shared watch until the box runs, or cannot come to; its status then, or after `seconds`."""
+
+        def settled(pod: Object | None) -> BoxStatus | None:
+            if pod is None:
+                return None  # the watch may not have seen it yet
+            status = pod_status(name, pod)
+            waits = status.state in (BoxState.STARTING, BoxState.UNSCHEDULABLE, BoxState.IMAGE_ERROR)
+            return None if waits and not status.permanent else status
+
+        return await self._watch.wait(name, settled, seconds) or await self.status(name)
+
+    async def troubles(self) -> AsyncIterator[BoxStatus]:
+        """Yield each box that stops being usable, as the watch sees it, without end."""
+        async for name, pod in self._watch.changes():
+            status = pod_status(name, pod)
+            if not status.usable:
+                yield status
+
+    async def stop(self, name: str) -> None:
+        with _unavailable():
+            await self._delete("Pod", name)
+            await self._delete("Secret", secret_name(name))
+
+    async def delete_home(self, name: str) -> None:
+        await self.stop(name)
+        with _unavailable():
+            await self._delete("PersistentVolumeClaim", home_name(name))
+
+    async def list(self) -> list[BoxStatus]:
+        """Every box that has a pod, and as ABSENT every box of which only the home is left."""
+        with _unavailable():
+            pods, _ = await self._cluster.list("Pod", self._selector)
+            homes, _ = await self._cluster.list("PersistentVolumeClaim", self._selector)
+        found = {pod["metadata"]["name"]: pod_status(pod["metadata"]["name"], pod) for pod in pods}
+        for home in homes:
+            name = home["metadata"]["name"].removesuffix("-home")
+            found.setdefault(name, pod_status(name, None))
+        return [found[name] for name in sorted(found)]
+
+    async def claim_spare(self, labels: Mapping[str, str]) -> BoxStatus | None:
+        """Give a running spare box to the owner that `labels` name; None when there is none.
+
+        Two workers never get the same one: the claim is a change of that very version of the pod, so the second fails.
+        """
+        with _unavailable():
+            for pod in self._spares():
+                try:
+                    claimed = await self._cluster.patch("Pod", pod["metadata"]["name"], _claim(pod, labels))
+                except ClusterError as error:
+                    if error.status not in (404, 409):
+                        raise
+                    continue
+                name = claimed["metadata"]["name"]
+                await self._relabel(name, labels)
+                log.info("spare claimed", box=name, **labels)
+                return pod_status(name, claimed)
+        return None
+
+    def spares(self) -> int:
+        """How many spare boxes run or start now, as the watch sees it."""
+        return len(self._spares(running=False))
+
+    async def reconcile(
+        self,
+        known: Mapping[str, Known],
+        *,
+        confirm: Callable[[str], Awaitable[bool]] | None = None,
+        now: float | None = None,
+        **limits: float,
+    ) -> Plan:
+        """Compare the cluster with `known`, what the database has of each box, and delete what nobody owns.
+
+        Each object is fetched again right before it is deleted, and deleted only as that very object; `confirm` is
+        asked last whether the box of this name is still free. Returns the plan; its `missing` are boxes that should be
+        there and are not.
+        """
+        with _unavailable():
+            found = [
+                item
+                for kind in ("Pod", "PersistentVolumeClaim", "Secret")
+                for item in (await self._cluster.list(kind, self._selector))[0]
+            ]
+            due = plan(found, known, now=time.time() if now is None else now, **limits)
+            for deletion in due.deletions:
+                if confirm is not None and not await confirm(deletion.box):
+                    continue
+                await self._carry_out(deletion)
+        return due
+
+    async def _carry_out(self, deletion: Deletion) -> None:
+        item = await self._get(deletion.kind, deletion.name)
+        if item is None or not is_ours(item, self._instance) or not still_due(deletion, item):
+            return
+        with _gone_or_changed():
+            await self._cluster.delete(
+                deletion.kind, deletion.name, uid=deletion.uid, version=item["metadata"]["resourceVersion"]
+            )
+            log.info("orphan deleted", kind=deletion.kind, name=deletion.name, why=deletion.why)
+
+    async def _ensure_pod(self, spec: BoxSpec) -> BoxStatus:
+        wanted = box_pod(self._instance, spec, self._options)
+        deadline = time.monotonic() + REPLACE_SECONDS
+        while True:
+            try:
+                made = await self._cluster.create(wanted)
+                log.info("box made", box=spec.name)
+                return pod_status(spec.name, made)
+            except ClusterError as error:
+                if error.reason != "AlreadyExists":
+                    raise
+            pod = await self._get("Pod", spec.name)
+            if pod is None:
+                continue
+            self._check_ours(pod)
+            status = pod_status(spec.name, pod)
+            if not is_over(pod) and not (is_outdated(pod, wanted) and not status.usable):
+                return status
+            with _gone_or_changed():
+                await self._cluster.delete("Pod", spec.name, uid=pod["metadata"]["uid"])
+            if time.monotonic() > deadline:
+                return status
+            await asyncio.sleep(REPLACE_POLL_SECONDS)
+
+    async def _own(self, wanted: Object, mend: Any) -> None:
+        """Create the object, or check that the one of this name is ours and let `mend` bring it up to date."""
+        deadline = time.monotonic() + REPLACE_SECONDS
+        kind, name = wanted["kind"], wanted["metadata"]["name"]
+        while True:
+            try:
+                await self._cluster.create(wanted)
+                return
+            except ClusterError as error:
+                if error.reason != "AlreadyExists":
+                    raise
+            found = await self._get(kind, name)
+            if found is not None:
+                self._check_ours(found)
+                if not found["metadata"].get("deletionTimestamp"):
+                    await mend(found, wanted)
+                    return
+                if time.monotonic() > deadline:
+                    raise ClusterUnreachable(f"the old {kind} {name} is still being deleted")
+                await asyncio.sleep(REPLACE_POLL_SECONDS)
+
+    async def _keep(self, found: Object, wanted: Object) -> None:
+        return None
+
+    async def _renew_token(self, found: Object, wanted: Object) -> None:
+        if secret_token(found) != secret_token(wanted):
+            await self._cluster.patch("Secret", wanted["metadata"]["name"], {"data": wanted["data"]})
+
+    def _check_ours(self, item: Object) -> None:
+        if not is_ours(item, self._instance):
+            raise ClusterError(409, "NotOurs", f"{item['metadata']['name']} exists and is not ours")
+
+    def _spares(self, *, running: bool = True) -> "Sequence[Object]":
+        spares = [pod for pod in self._watch.objects.values() if (pod["metadata"].get("labels") or {}).get(SPARE)]
+        wanted = (BoxState.RUNNING,) if running else (BoxState.RUNNING, BoxState.STARTING, BoxState.UNSCHEDULABLE)
+        return [pod for pod in spares if pod_status(pod["metadata"]["name"], pod).state in wanted]
+
+    async def _relabel(self, name: str, labels: Mapping[str, str]) -> None:
+        body = {"metadata": {"labels": {SPARE: None, **owner_labels(labels)}}}
+        for kind, thing in (("Secret", secret_name(name)), ("PersistentVolumeClaim", home_name(name))):
+            with _gone_or_changed():
+                await self._cluster.patch(kind, thing, body)
+
+    async def _get(self, kind: str, name: str) -> Object | None:
+        return await self._cluster.get(kind, name)
+
+    async def _delete(self, kind: str, name: str) -> None:
+        item = await self._get(kind, name)
+        if item is None or not is_ours(item, self._instance):
+            return
+        with _gone_or_changed():
+            await self._cluster.delete(kind, name, uid=item["metadata"]["uid"])
+
+
+def refusal(spec: BoxSpec, error: ClusterError) -> BoxStatus | None:
+    """What a refusal to make a box means for the box; None where it says nothing about it (no rights, no namespace)."""
+    state, permanent = BoxState.FAILED, True
+    if error.status == 403 and "exceeded quota" in error.message:
+        state, permanent, words = BoxState.UNSCHEDULABLE, False, "The namespace's quota for boxes is used up"
+    elif error.status == 403 and "violates PodSecurity" in error.message:
+        words = "The namespace's Pod Security refuses the box"
+    elif error.reason == "NotOurs":
+        words = "Another object in the namespace has the box's name"
+    elif error.status in (400, 422):
+        words = "The cluster refuses the box as invalid"
+    else:
+        return None
+    return BoxStatus(name=spec.name, state=state, message=f"{words}: {error.message}", permanent=permanent)
+
+
+def _claim(pod: Object, labels: Mapping[str, str]) -> Object:
+    return {
+        "metadata": {
+            "resourceVersion": pod["metadata"]["resourceVersion"],
+            "labels": {SPARE: None, **owner_labels(labels)},
+        }
+    }
+
+
+@contextlib.contextmanager
+def _unavailable() -> Iterator[None]:
+    try:
+        yield
+    except ClusterUnreachable as error:
+        raise BoxesUnavailable(str(error)) from error
+    except ClusterError as error:
+        raise BoxesUnavailable(f"the cluster refuses us ({error.status} {error.reason}): {error.message}") from error
+
+
+@contextlib.contextmanager
+def _gone_or_changed() -> Iterator[None]:
+    """For deletions and relabellings: an object that is gone, or another by now, needs none."""
+    try:
+        yield
+    except ClusterError as error:
+        if error.status not in (404, 409):
+            raise
