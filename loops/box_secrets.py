@@ -1,0 +1,73 @@
+"""What a box needs of our secrets, as the surface sees it: handed out with a turn, never stored with one."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from loops.tables import Turn
+
+
+class CannotPrepare(Exception):
+    """The turn's secrets cannot be had, now or later. The text is for the person who asked."""
+
+
+@dataclass(frozen=True)
+class FetchToken:
+    """A read-only token for one repository, and where to fetch that repository."""
+
+    url: str
+    token: str = field(repr=False)
+    username: str = "x-access-token"
+
+
+class FetchTokens(Protocol):
+    """Mints and revokes the tokens that boxes fetch with."""
+
+    async def mint(self, installation_id: int, repository_id: int) -> FetchToken:
+        """A token that can read this one repository."""
+        ...
+
+    async def revoke(self, token: str) -> None:
+        """End the token; nothing happens for one that is over or unknown."""
+        ...
+
+
+class Credentials(Protocol):
+    """The secrets of a turn's profile and repository. Nothing that these return is ever stored in plain form."""
+
+    async def materialise(self, turn: Turn) -> tuple[Mapping[str, str], Sequence[Mapping[str, Any]]]:
+        """(environment, files in the shape of the runner's protocol) for the turn. Raises CannotPrepare."""
+        ...
+
+    async def secrets(self, turn: Turn) -> Sequence[str]:
+        """Every value that must not be shown in what the turn prints."""
+        ...
+
+    async def read_back(self, turn: Turn, files: Mapping[str, bytes]) -> None:
+        """Keep what the turn's CLI wrote into its credential files (refreshed logins), by the path of the file."""
+        ...
+
+
+class NoFetchTokens:
+    """For a service without GitHub: nothing can be fetched."""
+
+    async def mint(self, installation_id: int, repository_id: int) -> FetchToken:
+        raise CannotPrepare(
+            f"no token for repository {repository_id}: GitHub is not configured (GREENLOOP_APP_ID and its private key)"
+        )
+
+    async def revoke(self, token: str) -> None:
+        return None
+
+
+class NoCredentials:
+    """For turns whose runtime needs no account."""
+
+    async def materialise(self, turn: Turn) -> tuple[Mapping[str, str], Sequence[Mapping[str, Any]]]:
+        return {}, []
+
+    async def secrets(self, turn: Turn) -> Sequence[str]:
+        return []
+
+    async def read_back(self, turn: Turn, files: Mapping[str, bytes]) -> None:
+        return None

@@ -1,0 +1,225 @@
+"""From the bytes a box sent to events that may be shown: whole lines, parsed, merged, redacted, bounded. No I/O."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from k8s.runner.protocol import LONGEST_LINE, OUTPUT_CHUNK
+from loops.journal import Entry
+from loops.redact import RedactedStream, Redactor
+from loops.runtimes.base import EVENT_TEXT, JSON, Parser, Runtime, RuntimeEvent, clip
+
+PAYLOAD_TEXT = 60_000
+"""Characters of text in all that one event may hold."""
+HEAD_OF_CUT_LINE = 64 * 1024
+FORCED_AT = OUTPUT_CHUNK // 2
+"""Bytes at which text is let go although its end may be the beginning of a secret: else a box would stop sending."""
+
+_STREAMED = ("assistant_delta", "reasoning")
+
+
+@dataclass
+class Usage:
+    """What the turn used, as its CLI counts. `cost` in US dollars."""
+
+    steps: int = 0
+    input: int = 0
+    cached: int = 0
+    output: int = 0
+    cost: float = 0.0
+
+    def add(self, payload: Mapping[str, Any]) -> None:
+        """Add a usage event's payload; what is no number counts nothing."""
+        for name in ("steps", "input", "cached", "output"):
+            setattr(self, name, getattr(self, name) + max(0, int(_number(payload.get(name)))))
+        self.cost += max(0.0, _number(payload.get("cost")))
+
+
+@dataclass
+class Digest:
+    """`taken` bytes of the data became `entries`; `state` is what to go on with."""
+
+    taken: int
+    state: JSON
+    entries: list[Entry] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+
+
+def parser_of(runtime: Runtime, state: Mapping[str, Any]) -> Parser:
+    """The parser to go on with after `state`, which is `Turn.parser_state`; an empty one is a new turn's."""
+    return runtime.parser(state.get("parser"))
+
+
+def digest(runtime: Runtime, state: Mapping[str, Any], data: bytes, redactor: Redactor, *, end: bool) -> Digest:
+    """Take as many whole lines of `data` as can be shown now; with `end`, all of it.
+
+    Lines whose last word could be the beginning of a secret that goes on in the next line's text are left for the next
+    time: the box sends them again.
+    """
+    lines, cut = _lines(data, end=end)
+    everything = end or len(data) >= FORCED_AT
+    work = _Work(parser_of(runtime, state), redactor, skipping=bool(state.get("cut")))
+    safe = 0
+    for number, line in enumerate(lines, start=1):
+        work.line(line)
+        if not work.held:
+            safe = number
+    if safe < len(lines) and not everything:
+        lines, cut = lines[:safe], False
+        work = _Work(parser_of(runtime, state), redactor, skipping=bool(state.get("cut")))
+        for line in lines:
+            work.line(line)
+    if cut:
+        work.cut()
+    work.flush()
+    new_state: JSON = {"parser": work.parser.state()}
+    if work.skipping:
+        new_state["cut"] = True
+    return Digest(sum(map(len, lines)), new_state, work.entries, work.usage)
+
+
+def entries_of(events: tuple[RuntimeEvent, ...] | list[RuntimeEvent], redactor: Redactor) -> tuple[list[Entry], Usage]:
+    """Events that came from elsewhere than a line (the ending of a turn), redacted and bounded in the same way."""
+    usage = Usage()
+    for event in events:
+        if event.kind == "usage":
+            usage.add(event.payload)
+    return [_entry(event, redactor) for event in events], usage
+
+
+def _lines(data: bytes, *, end: bool) -> tuple[list[bytes], bool]:
+    """(lines with their line ends, whether the last was cut in its middle)."""
+    lines = data.splitlines(keepends=True) if b"\r" not in data else _split(data)
+    if not lines or lines[-1].endswith(b"\n") or end:
+        return lines, False
+    if len(lines[-1]) >= LONGEST_LINE:
+        return lines, True
+    return lines[:-1], False
+
+
+def _split(data: bytes) -> list[bytes]:
+    parts = data.split(b"\n")
+    lines = [part + b"\n" for part in parts[:-1]]
+    return [*lines, parts[-1]] if parts[-1] else lines
+
+
+class _Work:
+    def __init__(self, parser: Parser, redactor: Redactor, *, skipping: bool) -> None:
+        self.parser = parser
+        self.skipping = skipping
+        self.entries: list[Entry] = []
+        self.usage = Usage()
+        self._redactor = redactor
+        self._stream: RedactedStream | None = None
+        self._streamed: RuntimeEvent | None = None
+        self._text: list[str] = []
+        self._length = 0
+
+    @property
+    def held(self) -> bool:
+        return self._stream is not None and bool(self._stream.held)
+
+    def line(self, line: bytes) -> None:
+        if self.skipping:
+            self.skipping = not line.endswith(b"\n")
+            return
+        if len(line) > LONGEST_LINE:
+            line = line[:HEAD_OF_CUT_LINE]
+        text = line.decode("utf-8", "replace").rstrip("\r\n")
+        for event in self.parser.parse(text):
+            self._event(event)
+
+    def cut(self) -> None:
+        self.skipping = True
+        note = f"a line of more than {LONGEST_LINE} bytes was cut here"
+        self._event(RuntimeEvent("status", {"text": note}))
+
+    def _event(self, event: RuntimeEvent) -> None:
+        if event.kind == "usage":
+            self.usage.add(event.payload)
+            return
+        if event.kind not in _STREAMED:
+            self.flush()
+            self.entries.append(_entry(event, self._redactor))
+            return
+        if self._streamed is not None and not _same_message(self._streamed, event):
+            self.flush()
+        if self._stream is None:
+            self._stream = self._redactor.stream()
+            self._streamed = event
+        self._add(self._stream.feed(str(event.payload.get("text", ""))))
+
+    def _add(self, text: str) -> None:
+        self._text.append(text)
+        self._length += len(text)
+        if self._length >= EVENT_TEXT:
+            self._emit()
+
+    def _emit(self) -> None:
+        if self._streamed is None:
+            return
+        text = "".join(self._text)
+        self._text, self._length = [], 0
+        for start in range(0, len(text), EVENT_TEXT):
+            payload = {**self._streamed.payload, "text": _clean(text[start : start + EVENT_TEXT])}
+            self.entries.append((self._streamed.kind, payload))
+
+    def flush(self) -> None:
+        if self._stream is None:
+            return
+        self._add(self._stream.flush())
+        self._emit()
+        self._stream = self._streamed = None
+
+
+def _same_message(one: RuntimeEvent, other: RuntimeEvent) -> bool:
+    return one.kind == other.kind and one.payload.get("message_id") == other.payload.get("message_id")
+
+
+def _entry(event: RuntimeEvent, redactor: Redactor) -> Entry:
+    payload = redactor.value(event.payload)
+    return event.kind, bounded(payload if isinstance(payload, dict) else {"value": payload})
+
+
+def bounded(payload: JSON) -> JSON:
+    """`payload` with long texts clipped, so that no event is larger than a page can show."""
+    if _size(payload) <= PAYLOAD_TEXT:
+        short = _clipped(payload, EVENT_TEXT)
+    else:
+        short = next((less for limit in (10_000, 2_000, 200) if _size(less := _clipped(payload, limit)) <= PAYLOAD_TEXT), None)
+    return short if isinstance(short, dict) else {"text": clip(_clean(repr(payload)), EVENT_TEXT)}
+
+
+def _size(value: object) -> int:
+    if isinstance(value, str):
+        return len(value) + 2
+    if isinstance(value, dict):
+        return sum(_size(key) + _size(item) for key, item in value.items())
+    if isinstance(value, list):
+        return sum(map(_size, value)) + len(value)
+    return 8
+
+
+def _clipped(value: object, limit: int) -> object:
+    if isinstance(value, str):
+        return clip(_clean(value), limit)
+    if isinstance(value, dict):
+        return {clip(_clean(str(key)), 200): _clipped(item, limit) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_clipped(item, limit) for item in value]
+    return value
+
+
+def _clean(text: str) -> str:
+    """Without what PostgreSQL (NUL) or UTF-8 (half surrogates) cannot hold."""
+    if "\x00" in text:
+        text = text.replace("\x00", "\N{REPLACEMENT CHARACTER}")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = text.encode("utf-8", "replace").decode()
+    return text
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0

@@ -1,0 +1,76 @@
+"""Which turn a box gets. At most one runs in a box; handing one out may happen any number of times."""
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from sqlalchemy import or_, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from loops.tables import Box, Turn
+
+log = structlog.get_logger(__name__)
+
+FORGOTTEN_AFTER = 30.0
+"""Seconds without a sign of life after which a runner that does not know its turn is believed to have lost it."""
+
+
+@dataclass(frozen=True)
+class Handout:
+    """`turn`: to be started now. `forgotten`: the box's running turn, of which its runner knows nothing any more."""
+
+    turn: Turn | None = None
+    forgotten: Turn | None = None
+
+
+async def is_waiting(tx: AsyncSession, box: str) -> bool:
+    """Whether the box has a turn to start or to go on with: cheap, for polling."""
+    found = await tx.execute(
+        select(Turn.id).where(Turn.box == box, or_(Turn.status == "ready", Turn.status == "running")).limit(1)
+    )
+    return found.first() is not None
+
+
+async def take(tx: AsyncSession, box: str, *, holding: str | None, now: float) -> Handout:
+    """What the runner of `box`, which holds the turn `holding` (public id) or none, should do.
+
+    A running turn is handed out again until its first output has come, so that an answer lost on its way costs nothing.
+    """
+    # also makes two requests of one box queue up behind each other
+    await tx.execute(update(Box).where(Box.name == box).values(seen_at=now))
+    turn = await _oldest(tx, box, "running")
+    if turn is not None:
+        if holding == turn.public_id:
+            return Handout()
+        if turn.output_offset == 0:
+            return Handout(turn=turn)
+        forgotten = now - (turn.heartbeat_at or turn.handed_at or 0.0) > FORGOTTEN_AFTER
+        return Handout(forgotten=turn if forgotten else None)
+    turn = await _oldest(tx, box, "ready")
+    if turn is None:
+        return Handout()
+    turn.status = "running"
+    turn.handed_at = turn.heartbeat_at = turn.started_at = now
+    await tx.flush()
+    log.info("turn.handed_out", turn=turn.public_id, box=box)
+    return Handout(turn=turn)
+
+
+async def _oldest(tx: AsyncSession, box: str, status: str) -> Turn | None:
+    found = await tx.execute(
+        select(Turn).where(Turn.box == box, Turn.status == status).order_by(Turn.id).limit(1)
+    )
+    return found.scalars().first()
+
+
+def as_told(turn: Turn, env: Mapping[str, str], files: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The turn as the runner is told it: its `spec` with the secrets, which are added here and nowhere else."""
+    told: dict[str, Any] = copy.deepcopy(turn.spec) or {}
+    told["turn"] = turn.public_id
+    told["marker"] = turn.marker
+    told["env"] = {**told.get("env", {}), **env}
+    told["files"] = [*told.get("files", []), *files]
+    told["limits"] = {**told.get("limits", {}), **turn.limits}
+    return told
