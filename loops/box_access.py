@@ -33,9 +33,7 @@ async def box_with(tx: AsyncSession, name: str, token: str) -> Box:
 async def turn_with(tx: AsyncSession, public_id: str, token: str) -> Turn:
     """The turn, if `token` is the token of the box that has it. Raises UnknownTurn or TokenRefused."""
     found = (
-        await tx.execute(
-            select(Turn, Box).outerjoin(Box, Box.name == Turn.box).where(Turn.public_id == public_id)
-        )
+        await tx.execute(select(Turn, Box).outerjoin(Box, Box.name == Turn.box).where(Turn.public_id == public_id))
     ).one_or_none()
     turn, box = found if found is not None else (None, None)
     if _fits(box, token) and turn is not None:

@@ -1,6 +1,7 @@
 """From the bytes a box sent to events that may be shown: whole lines, parsed, merged, redacted, bounded. No I/O."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,7 +79,7 @@ def digest(runtime: Runtime, state: Mapping[str, Any], data: bytes, redactor: Re
     return Digest(sum(map(len, lines)), new_state, work.entries, work.usage)
 
 
-def entries_of(events: tuple[RuntimeEvent, ...] | list[RuntimeEvent], redactor: Redactor) -> tuple[list[Entry], Usage]:
+def entries_of(events: Sequence[RuntimeEvent], redactor: Redactor) -> tuple[list[Entry], Usage]:
     """Events that came from elsewhere than a line (the ending of a turn), redacted and bounded in the same way."""
     usage = Usage()
     for event in events:
@@ -89,18 +90,13 @@ def entries_of(events: tuple[RuntimeEvent, ...] | list[RuntimeEvent], redactor: 
 
 def _lines(data: bytes, *, end: bool) -> tuple[list[bytes], bool]:
     """(lines with their line ends, whether the last was cut in its middle)."""
-    lines = data.splitlines(keepends=True) if b"\r" not in data else _split(data)
+    *whole, rest = data.split(b"\n")
+    lines = [line + b"\n" for line in whole] + ([rest] if rest else [])
     if not lines or lines[-1].endswith(b"\n") or end:
         return lines, False
     if len(lines[-1]) >= LONGEST_LINE:
         return lines, True
     return lines[:-1], False
-
-
-def _split(data: bytes) -> list[bytes]:
-    parts = data.split(b"\n")
-    lines = [part + b"\n" for part in parts[:-1]]
-    return [*lines, parts[-1]] if parts[-1] else lines
 
 
 class _Work:
@@ -123,7 +119,7 @@ class _Work:
         if self.skipping:
             self.skipping = not line.endswith(b"\n")
             return
-        if len(line) > LONGEST_LINE:
+        if len(line) >= LONGEST_LINE:
             line = line[:HEAD_OF_CUT_LINE]
         text = line.decode("utf-8", "replace").rstrip("\r\n")
         for event in self.parser.parse(text):
@@ -161,7 +157,7 @@ class _Work:
         text = "".join(self._text)
         self._text, self._length = [], 0
         for start in range(0, len(text), EVENT_TEXT):
-            payload = {**self._streamed.payload, "text": _clean(text[start : start + EVENT_TEXT])}
+            payload = {**self._streamed.payload, "text": clean(text[start : start + EVENT_TEXT])}
             self.entries.append((self._streamed.kind, payload))
 
     def flush(self) -> None:
@@ -186,8 +182,10 @@ def bounded(payload: JSON) -> JSON:
     if _size(payload) <= PAYLOAD_TEXT:
         short = _clipped(payload, EVENT_TEXT)
     else:
-        short = next((less for limit in (10_000, 2_000, 200) if _size(less := _clipped(payload, limit)) <= PAYLOAD_TEXT), None)
-    return short if isinstance(short, dict) else {"text": clip(_clean(repr(payload)), EVENT_TEXT)}
+        short = next(
+            (less for limit in (10_000, 2_000, 200) if _size(less := _clipped(payload, limit)) <= PAYLOAD_TEXT), None
+        )
+    return short if isinstance(short, dict) else {"text": clip(clean(repr(payload)), EVENT_TEXT)}
 
 
 def _size(value: object) -> int:
@@ -202,15 +200,15 @@ def _size(value: object) -> int:
 
 def _clipped(value: object, limit: int) -> object:
     if isinstance(value, str):
-        return clip(_clean(value), limit)
+        return clip(clean(value), limit)
     if isinstance(value, dict):
-        return {clip(_clean(str(key)), 200): _clipped(item, limit) for key, item in value.items()}
+        return {clip(clean(str(key)), 200): _clipped(item, limit) for key, item in value.items()}
     if isinstance(value, list):
         return [_clipped(item, limit) for item in value]
     return value
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """Without what PostgreSQL (NUL) or UTF-8 (half surrogates) cannot hold."""
     if "\x00" in text:
         text = text.replace("\x00", "\N{REPLACEMENT CHARACTER}")
@@ -222,4 +220,5 @@ def _clean(text: str) -> str:
 
 
 def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
+    good = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return float(value) if good and isinstance(value, int | float) else 0.0

@@ -59,15 +59,13 @@ async def take(tx: AsyncSession, box: str, *, holding: str | None, now: float) -
 
 
 async def _oldest(tx: AsyncSession, box: str, status: str) -> Turn | None:
-    found = await tx.execute(
-        select(Turn).where(Turn.box == box, Turn.status == status).order_by(Turn.id).limit(1)
-    )
+    found = await tx.execute(select(Turn).where(Turn.box == box, Turn.status == status).order_by(Turn.id).limit(1))
     return found.scalars().first()
 
 
 def as_told(turn: Turn, env: Mapping[str, str], files: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The turn as the runner is told it: its `spec` with the secrets, which are added here and nowhere else."""
-    told: dict[str, Any] = copy.deepcopy(turn.spec) or {}
+    told: dict[str, Any] = copy.deepcopy(turn.spec or {})
     told["turn"] = turn.public_id
     told["marker"] = turn.marker
     told["env"] = {**told.get("env", {}), **env}

@@ -1,0 +1,56 @@
+"""/healthz: the process lives. /readyz: it can do its work."""
+
+import asyncio
+from functools import cache
+
+from alembic.script import ScriptDirectory
+from sqlalchemy import text
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from app.surface import Surface, surface
+from loops.migrations import config
+
+SECONDS = 3.0
+
+
+async def healthz(request: Request) -> Response:
+    """200 as long as the process answers; it asks nobody else."""
+    return JSONResponse({"status": "ok"})
+
+
+async def readyz(request: Request) -> Response:
+    """200 when deliveries and turns can be taken, else 503. Redis may be away: then all goes on, a little slower."""
+    here = surface(request)
+    database, redis = await asyncio.gather(_database(here), _redis(here))
+    ready = database == "ok"
+    status = "ok" if ready and redis == "ok" else "degraded" if ready else "unavailable"
+    return JSONResponse(
+        {"status": status, "database": database, "redis": redis, "inbox": here.inbox.depth}, 200 if ready else 503
+    )
+
+
+async def _database(here: Surface) -> str:
+    try:
+        async with asyncio.timeout(SECONDS), here.database.read() as tx:
+            current = (await tx.execute(text("SELECT version_num FROM alembic_version"))).scalars().all()
+    except Exception as error:
+        return f"not reachable, or without tables (greenloop migrate): {type(error).__name__}"
+    if list(current) != _newest():
+        return f"schema is {current}, this version needs {_newest()}: run greenloop migrate"
+    return "ok"
+
+
+async def _redis(here: Surface) -> str:
+    try:
+        async with asyncio.timeout(SECONDS):
+            if await here.queue.ping():
+                return "ok"
+    except TimeoutError:
+        pass
+    return "not reachable: work goes on at the pace of the workers' sweep"
+
+
+@cache
+def _newest() -> list[str]:
+    return list(ScriptDirectory.from_config(config("sqlite://")).get_heads())

@@ -1,0 +1,38 @@
+"""What the HTTP surfaces of one process share."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from starlette.requests import HTTPConnection
+
+from app.inbox import Inbox
+from app.metrics import Metrics
+from app.settings import Settings
+from loops.box_secrets import Credentials, FetchTokens
+from loops.bus import Bus
+from loops.database import Database
+from loops.queue import Queue
+
+
+@dataclass(frozen=True)
+class Surface:
+    """Built by `app.web.create_app`. `stopping` is set when the server begins to shut down: what waits must answer."""
+
+    settings: Settings
+    database: Database
+    bus: Bus
+    queue: Queue
+    inbox: Inbox
+    metrics: Metrics
+    fetch_tokens: FetchTokens
+    credentials: Credentials
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    clock: Callable[[], float] = time.time
+
+
+def surface(connection: HTTPConnection) -> Surface:
+    """The surface that a request came in at."""
+    found: Surface = connection.app.state.surface
+    return found

@@ -1,0 +1,111 @@
+"""The web process: one Starlette application, and the server that runs it."""
+
+import contextlib
+import socket
+from collections.abc import AsyncIterator
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.routing import Route
+
+from app import health, metrics, turns
+from app.hooks import Receiver
+from app.inbox import Inbox
+from app.settings import Settings
+from app.surface import Surface
+from loops.arrivals import arrivals
+from loops.box_secrets import Credentials, FetchTokens, NoCredentials, NoFetchTokens
+from loops.bus import Bus
+from loops.database import Database
+from loops.queue import Queue
+
+DRAIN_SECONDS = 10
+
+
+def create_app(
+    settings: Settings,
+    *,
+    redis_url: str = "",
+    fetch_tokens: FetchTokens | None = None,
+    credentials: Credentials | None = None,
+) -> Starlette:
+    """The application. Raises ValueError when a setting that it cannot do without is missing.
+
+    `redis_url` is where the queue is; by default `settings.redis_url`.
+    """
+    redis_url = redis_url or settings.redis_url
+    if not redis_url:
+        raise ValueError("no Redis: set GREENLOOP_REDIS_URL, or run everything in one process with `greenloop up`")
+    database = Database(settings.database)
+    queue = Queue(redis_url)
+    figures = metrics.Metrics()
+    inbox = Inbox(arrivals(database), queue, figures, limit=settings.inbox_queue)
+    receiver = Receiver(settings.webhook_secret_list(), inbox, figures, body_limit=settings.body_limit)
+    shared = Surface(
+        settings=settings,
+        database=database,
+        bus=Bus(redis_url),
+        queue=queue,
+        inbox=inbox,
+        metrics=figures,
+        fetch_tokens=fetch_tokens or NoFetchTokens(),
+        credentials=credentials or NoCredentials(),
+    )
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        await shared.bus.start()
+        await shared.inbox.start()
+        try:
+            yield
+        finally:
+            await shared.inbox.close()
+            await shared.bus.close()
+            await shared.queue.close()
+            await shared.database.close()
+
+    app = Starlette(
+        routes=[
+            Route("/webhooks/github", receiver),
+            *turns.routes(),
+            Route("/healthz", health.healthz),
+            Route("/readyz", health.readyz),
+            Route("/metrics", metrics.metrics),
+        ],
+        lifespan=lifespan,
+    )
+    app.state.surface = shared
+    return app
+
+
+class Server(uvicorn.Server):
+    """uvicorn, telling the surface as soon as it is to stop, so that long polls and live streams end at once."""
+
+    def __init__(self, config: uvicorn.Config, shared: Surface) -> None:
+        super().__init__(config)
+        self._shared = shared
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let what waits answer, then wait for the rest up to `DRAIN_SECONDS`."""
+        self._shared.stopping.set()
+        await super().shutdown(sockets)
+
+
+def server(app: Starlette, *, host: str = "127.0.0.1", port: int = 8080, fd: int | None = None) -> Server:
+    """The server for `app`: `await server(app).serve()`. `fd`: a listening socket made before."""
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        fd=fd,
+        loop="uvloop",
+        http="httptools",
+        ws="none",
+        lifespan="on",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        date_header=False,
+        timeout_graceful_shutdown=DRAIN_SECONDS,
+    )
+    return Server(config, app.state.surface)

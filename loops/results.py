@@ -1,0 +1,127 @@
+"""What a box reports at the end of a turn: changed files, and the result, stored once."""
+
+import dataclasses
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import func, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from k8s.runner.protocol import DIFF_BYTES, STDERR_BYTES, Result
+from loops import journal, leases
+from loops.database import Database
+from loops.digest import bounded, clean, entries_of, parser_of
+from loops.ingest import TurnOver, rows, spent
+from loops.redact import Redactor
+from loops.runtimes.base import Ending, clip
+from loops.runtimes.registry import get
+from loops.tables import Blob, Log, Session, Turn
+
+SLACK = 64 * 1024
+"""A box measures files before it hashes them; a few bytes more than the limit are no reason to lose a turn."""
+
+
+class WrongObject(ValueError):
+    """The bytes are not the object that was named."""
+
+
+class TooLarge(ValueError):
+    """More than the turn may change."""
+
+
+def blob_sha(content: bytes) -> str:
+    """Git's name of a file's content in a repository with SHA-1 objects."""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+async def store_object(database: Database, turn: Turn, sha: str, content: bytes) -> None:
+    """Keep the changed file `content`; twice is once. Raises TurnOver, WrongObject or TooLarge."""
+    if turn.status != "running":
+        raise TurnOver(f"turn {turn.public_id} is {turn.status}")
+    most = int(turn.limits.get("file_bytes") or 0)
+    if most and len(content) > most + SLACK:
+        raise TooLarge(f"object {sha} has {len(content)} bytes; one file may have {most}")
+    if blob_sha(content) != sha:
+        raise WrongObject(f"the {len(content)} bytes sent as object {sha} are {blob_sha(content)}")
+    async with database.write() as tx:
+        held = (await tx.execute(select(func.sum(func.length(Blob.content))).where(Blob.turn_id == turn.id))).scalar()
+        most = int(turn.limits.get("changed_bytes") or 0)
+        if most and (held or 0) + len(content) > most + SLACK:
+            raise TooLarge(f"turn {turn.public_id} holds {held or 0} bytes already; it may change {most}")
+        insert = sqlite.insert if database.sqlite else postgresql.insert
+        row = {"turn_id": turn.id, "sha": sha, "content": content}
+        await tx.execute(insert(Blob).values(row).on_conflict_do_nothing())
+
+
+async def log_of(tx: AsyncSession, turn: Turn, name: str) -> bytes | None:
+    """The log `name` of the turn, compressed with zlib; None if there is none."""
+    return (await tx.execute(select(Log.content).where(Log.turn_id == turn.id, Log.name == name))).scalar_one_or_none()
+
+
+async def store_result(
+    database: Database, turn: Turn, result: Result, files: Mapping[str, bytes], redactor: Redactor, *, now: float
+) -> int | None:
+    """Store the result and make the session due; its `wake` then. None if it was stored before: nothing changes.
+
+    `files` (what was read back, with secrets in it) goes to the parser only and is not stored. The turn's `result` is
+    the protocol's, redacted and without the files, and `outcome`: {message, error, session_id, totals, retry_fresh} as
+    the runtime sees it. Raises TurnOver when the turn ended without a result.
+    """
+    if turn.result is not None:
+        return None
+    ending = Ending(result.exit_code, result.reason, result.stderr_tail, files)
+    outcome = parser_of(get(turn.runtime or "command"), turn.parser_state).outcome(ending)
+    entries, usage = entries_of(outcome.events, redactor)
+    message = clean(redactor.text(outcome.message))
+    stored = stored_result(result, redactor) | {
+        "outcome": {
+            "message": message,
+            "error": clean(redactor.text(outcome.error)) if outcome.error is not None else None,
+            "session_id": outcome.session_id,
+            "totals": dict(outcome.totals),
+            "retry_fresh": outcome.retry_fresh,
+        }
+    }
+    summary = {"reason": stored["reason"], "exit_code": stored["exit_code"], "text": clip(stored["message"], 2_000)}
+    async with database.write() as tx:
+        done = await tx.execute(
+            update(Turn)
+            .where(Turn.id == turn.id, Turn.status == "running")
+            .values(
+                status="reported",
+                result=stored,
+                message=message or None,
+                tree_sha=result.tree,
+                heartbeat_at=now,
+                finished_at=now,
+                **spent(usage),
+            )
+        )
+        if rows(done) != 1:
+            current = await tx.get_one(Turn, turn.id)
+            if current.result is None:
+                raise TurnOver(f"turn {current.public_id} is {current.status}")
+            return None
+        await journal.append(
+            tx, turn.session_id, [*entries, ("turn_reported", bounded(summary))], at=now, turn_id=turn.id
+        )
+        await leases.make_due(tx, turn.session_id, now)
+        return (await tx.execute(select(Session.wake).where(Session.id == turn.session_id))).scalar_one()
+
+
+def stored_result(result: Result, redactor: Redactor) -> dict[str, Any]:
+    """The result as it may be stored: no files, bounded, redacted. Paths and shas stay as they are."""
+    kept = dataclasses.asdict(result)
+    del kept["files"]
+    kept["diff"] = _cut(clean(redactor.text(result.diff)), DIFF_BYTES)
+    kept["stderr_tail"] = clean(redactor.text(result.stderr_tail))[-STDERR_BYTES:]
+    kept["message"] = clip(clean(redactor.text(result.message)), 4_000)
+    return kept
+
+
+def _cut(diff: str, limit: int) -> str:
+    if len(diff) <= limit:
+        return diff
+    return diff[:limit].rpartition("\n")[0] + f"\n… {len(diff) - limit} characters of the diff were left out\n"

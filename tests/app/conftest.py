@@ -1,0 +1,45 @@
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import httpx
+import pytest
+from asgi_lifespan import LifespanManager
+from starlette.applications import Starlette
+
+from app.settings import Settings
+from app.surface import Surface
+from app.web import create_app
+
+SECRET = b"It's a Secret to Everybody"
+
+Configure = Callable[..., Settings]
+
+
+@pytest.fixture
+def settings(tmp_path: Path, database_url: str, redis_url: str) -> Settings:
+    return Settings(
+        data=tmp_path,
+        database_url=database_url,
+        redis_url=redis_url,
+        webhook_secrets=SECRET.decode(),
+    )
+
+
+@pytest.fixture
+async def app(settings: Settings) -> AsyncIterator[Starlette]:
+    app = create_app(settings)
+    async with LifespanManager(app):
+        yield app
+
+
+@pytest.fixture
+def shared(app: Starlette) -> Surface:
+    found: Surface = app.state.surface
+    return found
+
+
+@pytest.fixture
+async def http(app: Starlette) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://greenloop.test") as client:
+        yield client
