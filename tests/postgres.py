@@ -91,7 +91,7 @@ async def execute(server: URL, statement: str) -> None:
     deadline = time.monotonic() + START_SECONDS
     while True:
         try:
-            connection = await asyncpg.connect(server.render_as_string(hide_password=False))
+            connection = await asyncpg.connect(server.render_as_string(hide_password=False))  # type: ignore[no-untyped-call]
             break
         except (asyncpg.CannotConnectNowError, OSError):
             if time.monotonic() > deadline:
