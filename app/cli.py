@@ -2,6 +2,8 @@
 
 import typer
 
+from app.distill import distill
+
 main = typer.Typer(
     name="greenloop",
     help="A GitHub App that your team hosts itself: mention it, get a pull request, have it repaired until green.",
@@ -14,3 +16,6 @@ main = typer.Typer(
 @main.callback()
 def greenloop() -> None:
     """Keeps single commands by their names."""
+
+
+main.command()(distill)

@@ -1,0 +1,72 @@
+"""Kept windows of raw bytes in, numbered lines of plain text out."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+# the runner's time before each line; `gh run view --log` puts the job and the step before it
+STAMP = re.compile(
+    rb"^(?:\xef\xbb\xbf)?(?:([^\t\n]{1,200})\t([^\t\n]{0,200})\t)?(?:\xef\xbb\xbf)?"
+    rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z ?",
+    re.M,
+)
+# CSI and OSC sequences, other escapes of two bytes, and the caret spelling that some runners print
+ANSI = re.compile(
+    rb"\x1b\[[0-9;:?<=>]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_=>()][0-9A-B]?|\^\[\[[0-9;]*[mK]"
+)
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\x80-\x9f\u2028\u2029\ufeff]")
+WIDE = 2_000  # characters of one line that are looked at
+
+
+@dataclass
+class Lines:
+    """Parallel lists: the number of each kept line in the full log, its text, and the step that gh wrote before it."""
+
+    numbers: list[int]
+    texts: list[str]
+    steps: list[str]
+
+    def gap_before(self, i: int) -> bool:
+        return i == 0 or self.numbers[i] != self.numbers[i - 1] + 1
+
+
+def lines(windows: Iterable[tuple[int, bytes]]) -> Lines:
+    """Strip times, colours, control characters and overwritten progress; join windows that overlap."""
+    numbers: list[int] = []
+    texts: list[str] = []
+    steps: list[str] = []
+    last = 0
+    for first, raw in windows:
+        if b"\t20" in raw[:1_000]:
+            names = [
+                m[2].decode(errors="replace") if (m := STAMP.match(line)) and m[2] else "" for line in raw.split(b"\n")
+            ]
+        else:
+            names = []
+        # never \s here: the stamp must not eat the newline of an empty line
+        text = ANSI.sub(b"", STAMP.sub(b"", raw)).decode(errors="replace")
+        for offset, line in enumerate(text.removesuffix("\n").split("\n")):
+            number = first + offset
+            if number <= last:
+                continue
+            if "\r" in line:
+                line = _overwritten(line)
+            if CONTROL.search(line):
+                line = CONTROL.sub("", line)
+            line = line.rstrip()
+            if len(line) > WIDE:
+                line = f"{line[: WIDE * 3 // 4]} [... {len(line) - WIDE} characters ...] {line[-WIDE // 4 :]}"
+            numbers.append(number)
+            texts.append(line)
+            steps.append(names[offset] if offset < len(names) else "")
+            last = number
+    return Lines(numbers, texts, steps)
+
+
+def _overwritten(line: str) -> str:
+    """What a terminal would show of a line with carriage returns: its last writing."""
+    parts = [part for part in line.split("\r") if part.strip()]
+    if not parts:
+        return ""
+    said = [part for part in parts[:-1] if re.search(r"error|fail|fatal", part, re.I)]
+    return " ".join([*said[-2:], parts[-1]])

@@ -1,0 +1,118 @@
+"""A failing job's raw log in, what an agent needs to see of it out. Pure, streaming, in bounded memory."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from loops.evidence.choose import choose
+from loops.evidence.clean import Lines, lines
+from loops.evidence.facts import diagnostics, failing_tests
+from loops.evidence.fingerprint import fingerprint
+from loops.evidence.kinds import kind_of
+from loops.evidence.model import Annotation, Distilled, Kind
+from loops.evidence.render import body, fitted, ranges
+from loops.evidence.scan import Scan
+from loops.evidence.score import Scored, score
+from loops.evidence.steps import Step, steps
+
+BUDGET = 16_000
+SHOWN = re.compile(r"^(\d+)\| ", re.M)
+# what speaks of the job and not of the failure
+ASIDE = ("runner", "npm", "pnpm", "yarn", "make")
+
+
+def distill(
+    chunks: Iterable[bytes],
+    *,
+    budget: int = BUDGET,
+    failed_steps: Sequence[str] = (),
+    annotations: Sequence[Annotation] = (),
+    changed_files: Sequence[str] = (),
+    redact: Callable[[str], str] | None = None,
+    without: frozenset[str] = frozenset(),
+) -> Distilled:
+    """Distil one job's log.
+
+    `chunks` are its raw bytes in order, of any size. `budget` is in bytes of UTF-8 and holds for the whole excerpt.
+    `failed_steps` are step names or commands, `changed_files` paths of the change under test. `redact` is applied to
+    every text that leaves. `without` leaves the recognisers of these tools out.
+    """
+    scan = Scan(chunks)
+    if scan.total_bytes == 0:
+        return _nothing("empty", "The log is empty.", 0, budget)
+    kept = lines(scan.windows())
+    if redact is not None:
+        kept.texts[:] = [redact(text) for text in kept.texts]
+    if _binary(kept):
+        return _nothing("empty", f"The log is binary, not text ({scan.total_bytes} bytes).", scan.total_lines, budget)
+    found, failing = steps(kept, failed_steps)
+    scored = score(kept, found, failing, annotations=annotations, changed_files=changed_files, without=without)
+    if failing is None and max(scored.points, default=0) < 56 and not annotations:
+        text = f"Nothing in this log of {scan.total_lines} lines says that anything failed."
+        return _nothing("passed", text, scan.total_lines, budget)
+    kind, reason = kind_of(kept, scored, failing)
+    tests = failing_tests(kept, scored)
+    places = diagnostics(kept, scored, tuple(annotations))
+    head = _head(kind, reason, failing, scan.total_lines)
+    told = _told(annotations, kept)
+    room = budget - sum(len(part.encode()) + 1 for part in (*head, *told))
+    chosen = choose(kept, scored, room)
+    excerpt = fitted([*head, *told, *body(kept, scored, chosen)], budget)
+    return Distilled(
+        excerpt=excerpt,
+        kind=kind,
+        reason=reason,
+        fingerprint=fingerprint(kind, tests, places, _errors(kept, scored)),
+        command=failing.command if failing else None,
+        step=failing.title if failing else None,
+        exit_code=failing.exit_code if failing else None,
+        failing_tests=tests,
+        diagnostics=places,
+        shown=ranges([int(number) for number in SHOWN.findall(excerpt)]),
+        total_lines=scan.total_lines,
+        tools=tuple(sorted({s.tool for s, p in zip(scored.shapes, scored.points, strict=True) if s and p >= 60})),
+    )
+
+
+def _head(kind: Kind, reason: str, failing: Step | None, total: int) -> list[str]:
+    out = []
+    if failing is not None:
+        code = f", exit code {failing.exit_code}" if failing.exit_code is not None else ""
+        out.append(f"Failed step: {failing.title[:200] or '(before the first step)'}{code}")
+    out.append(f"Kind: {kind} ({reason[:240]})")
+    out.append(f"Lines of the full log ({total} in all), by number:")
+    return out
+
+
+def _told(annotations: Sequence[Annotation], kept: Lines) -> list[str]:
+    """The annotations whose message the log itself does not hold."""
+    whole = "\n".join(kept.texts)
+    out = []
+    for a in annotations[:20]:
+        first = a.message.strip().split("\n")[0][:300]
+        if first and first not in whole:
+            where = f"{a.path}:{a.line}: " if a.line else f"{a.path}: " if a.path else ""
+            out.append(f"Annotation ({a.level}): {where}{first}")
+    return out
+
+
+def _errors(kept: Lines, scored: Scored) -> list[str]:
+    """The lines by which two failures are told apart, where neither tests nor diagnostics have named them."""
+    said = [
+        (p, t)
+        for p, t, s in zip(scored.points, kept.texts, scored.shapes, strict=True)
+        if s is not None and s.role == "error" and s.tool not in ASIDE and p >= 70
+    ]
+    if not said:
+        said = [
+            (p, t) for p, t, s in zip(scored.points, kept.texts, scored.shapes, strict=True) if s is None and p >= 58
+        ]
+    return [text for _, text in sorted(said, key=lambda pair: -pair[0])[:12]]
+
+
+def _binary(kept: Lines) -> bool:
+    sample = "".join(kept.texts)[:20_000]
+    return len(sample) > 0 and sample.count("\ufffd") > len(sample) // 5
+
+
+def _nothing(kind: Kind, text: str, total: int, budget: int) -> Distilled:
+    return Distilled(fitted([text], budget), kind, text, fingerprint(kind, (), (), ()), total_lines=total)

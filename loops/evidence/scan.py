@@ -1,0 +1,154 @@
+"""The first pass: megabytes of raw log in, the few windows worth reading out, at the speed of memory.
+
+One Hyperscan database finds every word of `words`; only around its hits are lines cut at all. What is kept is bounded:
+a novel line is kept before its hundredth like, strong words before plain ones, the end of the log before its middle.
+"""
+
+from collections import deque
+from collections.abc import Iterable
+from functools import cache
+
+import hyperscan
+
+from loops.evidence import words
+from loops.evidence.blocks import blocks
+
+FREE = 1_500_000  # bytes of windows kept without asking whether they are new
+NOVEL = 3_000_000  # beyond FREE and up to here: only a line's first two likes, and strong words
+FULL = 5_000_000  # beyond NOVEL and up to here: only new lines with a strong word
+RING = 700_000  # the newest windows beyond those, always
+SHAPES = 20_000  # different lines counted
+LINE = 8 * 1024  # of one kept line
+DIGITS = b"0123456789abcdefABCDEF"
+
+PLAIN, STRONG, MARK = 0, 1, 2
+# bytes of context before and after a hit: a page, a long test failure, a step's head
+BEFORE = (1_500, 6_000, 0)
+AFTER = (4_000, 8_000, 1_500)
+TAIL = 24_000  # before the runner's mark of a failed step
+
+
+@cache
+def _database() -> tuple[hyperscan.Database, bytes]:
+    patterns = [*words.PLAIN, *words.STRONG, *words.MARK]
+    classes = bytes([PLAIN] * len(words.PLAIN) + [STRONG] * len(words.STRONG) + [MARK] * len(words.MARK))
+    database = hyperscan.Database()
+    flags = hyperscan.HS_FLAG_CASELESS | hyperscan.HS_FLAG_MULTILINE
+    database.compile(
+        expressions=[p.encode() for p in patterns],
+        flags=[flags] * len(patterns),
+        ids=list(range(len(patterns))),
+        elements=len(patterns),
+    )
+    return database, classes
+
+
+class Scan:
+    """The kept windows of one log: `(number of the first line, bytes of whole lines)`, by line number."""
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self.total_lines = 0
+        self.total_bytes = 0
+        self.dropped = 0
+        self._seen: dict[int, int] = {}
+        self._kept: list[tuple[int, bytes]] = []
+        self._size = 0
+        self._ring: deque[tuple[int, bytes]] = deque()
+        self._ring_size = 0
+        carry = b""
+        owed = 0
+        for block in blocks(chunks):
+            self.total_bytes += len(block)
+            owed = self._block(carry, block, owed)
+            self.total_lines += block.count(b"\n")
+            carry = _tail(carry + block, TAIL)
+        if not self._ring or self._ring[-1][0] != self.total_lines:
+            tail = _tail(carry, BEFORE[STRONG])
+            self._ring.append((self.total_lines - tail.count(b"\n") + 1, tail))
+
+    def windows(self) -> list[tuple[int, bytes]]:
+        return sorted([*self._kept, *self._ring])
+
+    def _block(self, carry: bytes, block: bytes, owed: int) -> int:
+        """Keep the windows of `block`, which `carry` comes before. Answer the bytes still owed to the last window."""
+        database, classes = _database()
+        hits: list[tuple[int, int]] = []
+        add = hits.append
+        database.scan(block, match_event_handler=lambda id_, _from, to, _flags, _context: add((to, classes[id_])))
+        hits.sort()
+        text, shift = carry + block, len(carry)
+        number, at = self.total_lines - carry.count(b"\n") + 1, 0
+        start, stop, strength = (shift, shift + owed, PLAIN) if owed else (0, 0, PLAIN)
+        line_end, strength_of_line = -1, PLAIN
+        for offset, strength_of_hit in hits:
+            here = offset + shift - 1
+            if here < line_end and strength_of_hit <= strength_of_line:
+                continue
+            if here >= line_end:
+                line_start = text.rfind(b"\n", 0, here) + 1
+                line_end = text.find(b"\n", here)
+                wanted = self._count(text[line_start:line_end])
+            strength_of_line = strength_of_hit
+            if not self._room(wanted, strength_of_hit):
+                self.dropped += 1
+                continue
+            before = (
+                TAIL
+                if strength_of_hit == MARK and b"##[error]" in text[line_start:line_end]
+                else BEFORE[strength_of_hit]
+            )
+            first = max(line_start - before, 0)
+            if first <= stop and stop:
+                start = min(start, max(first, at))
+            else:
+                if stop:
+                    number, at = self._keep(text, start, stop, number, at, strength)
+                start, strength = max(first, at), strength_of_hit
+            stop = max(stop, line_end + AFTER[strength_of_hit])
+            strength = max(strength, strength_of_hit)
+        if stop:
+            self._keep(text, start, min(stop, len(text)), number, at, strength)
+        return max(0, stop - len(text))
+
+    def _count(self, line: bytes) -> int:
+        key = hash(line[29:].translate(None, DIGITS))
+        seen = self._seen.get(key, 0)
+        if seen or len(self._seen) < SHAPES:
+            self._seen[key] = seen + 1
+        return seen
+
+    def _room(self, seen: int, strength: int) -> bool:
+        if self._size < FREE or strength == MARK:
+            return True
+        if self._size < NOVEL:
+            return seen < 2 or (strength == STRONG and seen < 20)
+        # beyond this, the window goes to the ring, where newer ones push it out
+        return seen < 1 or strength == STRONG
+
+    def _keep(self, text: bytes, start: int, stop: int, number: int, at: int, strength: int) -> tuple[int, int]:
+        """Store the whole lines of `text[start:stop]`; answer the number and offset of the line after them."""
+        start = text.find(b"\n", start - 1) + 1 if start > at else at
+        stop = text.find(b"\n", min(stop, len(text) - 1)) + 1
+        number += text.count(b"\n", at, start)
+        piece = text[start:stop]
+        after = number + piece.count(b"\n")
+        if len(piece) > LINE and max(map(len, piece.split(b"\n"))) > LINE:
+            piece = b"\n".join(
+                line if len(line) <= LINE else line[: LINE // 2] + line[-LINE // 2 :] for line in piece.split(b"\n")
+            )
+        if self._size < (FULL if strength else NOVEL):
+            self._kept.append((number, piece))
+            self._size += len(piece)
+        else:
+            self._ring.append((number, piece))
+            self._ring_size += len(piece)
+            while self._ring_size > RING:
+                self._ring_size -= len(self._ring.popleft()[1])
+        return after, stop
+
+
+def _tail(text: bytes, size: int) -> bytes:
+    """The whole lines in the last `size` bytes."""
+    if len(text) <= size:
+        return text
+    return text[text.find(b"\n", len(text) - size - 1) + 1 :]

@@ -1,0 +1,166 @@
+"""What each kept line is worth, in points of 0 to 100: by its shape where a tool is known, else by a general method."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from loops.evidence.clean import Lines
+from loops.evidence.general import DULL, general
+from loops.evidence.match import Matcher
+from loops.evidence.model import Annotation
+from loops.evidence.normal import alike
+from loops.evidence.shapes.shape import Shape
+from loops.evidence.steps import Step
+
+THRESHOLD = 26.0  # below this a line is not shown, however much room is left
+
+LIBRARY = re.compile(
+    r"site-packages|dist-packages|node_modules|/usr/lib|/usr/local/|/rustc/|\.cargo/registry|/opt/hostedtoolcache|<frozen|node:internal|"
+    r"/gems/|vendor/bundle|/vendor/|/go/pkg/mod|/usr/include|\b(?:java|javax|jdk|sun|org\.junit|org\.gradle|org\.apache\.maven|kotlin|scala|"
+    r"org\.mockito|org\.springframework|org\.testng)\.|/_pytest/|importlib|/Microsoft\.|internal/process|\(internal/"
+)
+
+
+@dataclass
+class Scored:
+    """Parallel to the kept lines: points, the recognised shape, and whether the line is noise."""
+
+    points: list[float]
+    shapes: list[Shape | None]
+    step_of: list[Step]
+
+
+def score(
+    lines: Lines,
+    steps: Sequence[Step],
+    failing: Step | None,
+    *,
+    annotations: Sequence[Annotation] = (),
+    changed_files: Sequence[str] = (),
+    without: frozenset[str] = frozenset(),
+) -> Scored:
+    """Judge every kept line."""
+    whole = "\n".join(lines.texts)
+    matcher = Matcher(whole.__contains__, without)
+    likes = Counter(alike(text) for text in lines.texts)
+    shapes: list[Shape | None] = [None] * len(lines.texts)
+    points = [0.0] * len(lines.texts)
+    step_of: list[Step] = []
+    changed = [name for path in changed_files if (name := path.strip())]
+    told = [a.message.split("\n")[0][:60] for a in annotations if len(a.message) > 8] + [
+        a.path for a in annotations if a.path and a.path != ".github"
+    ]
+    for step in steps:
+        weight = _weight(step, steps, failing)
+        first_error = True
+        for i in range(step.first, step.last + 1):
+            text = lines.texts[i]
+            step_of.append(step)
+            if i < step.first + step.head:
+                points[i] = _heading(step, i - step.first, step is failing)
+                continue
+            shape = matcher.match(text)
+            shapes[i] = shape
+            if shape and shape.role == "noise":
+                continue
+            worth = float(shape.points) if shape else 0.0
+            if shape and shape.role == "frame" and LIBRARY.search(text):
+                worth = 16.0
+            if worth < 60 and not (shape and worth >= 30 and shape.role != "frame"):
+                worth = max(worth, general(text, likes[alike(text)]))
+            if worth >= 56 and first_error and step is failing:
+                worth += 8
+                first_error = False
+            if worth and changed and any(name in text for name in changed):
+                worth += 10
+            if worth and told and any(t in text for t in told):
+                worth += 14
+            points[i] = worth * weight
+    _near_the_end(lines, failing, points, shapes)
+    _context(lines, points, shapes, step_of)
+    _claims(lines, points, shapes)
+    for i, text in enumerate(lines.texts):
+        if text.startswith("Complete job name: "):
+            points[i] = max(points[i], 60.0)
+    return Scored(points, shapes, step_of)
+
+
+def _weight(step: Step, steps: Sequence[Step], failing: Step | None) -> float:
+    if failing is None:
+        return 0.3 if step.phase == "post" else 1.0
+    if step is failing:
+        return 1.0
+    if step.phase == "post":
+        return 0.2
+    if step.failed_at is not None:
+        return 0.66
+    if step.phase == "setup":
+        return 0.3
+    return 0.5 if step.first < failing.first else 0.36
+
+
+def _heading(step: Step, offset: int, failing: bool) -> float:
+    """The step's own lines: what it ran; its shell and environment say little."""
+    if offset > len(step.script):
+        return 6.0 if failing else 0.0
+    if failing:
+        return 90.0 if offset <= 12 else 40.0
+    return 44.0 if step.failed_at is not None and offset < 3 else 0.0
+
+
+def _near_the_end(lines: Lines, failing: Step | None, points: list[float], shapes: list[Shape | None]) -> None:
+    """The last lines before the end of the failing step are worth reading even where no word says so."""
+    if failing is None:
+        end = len(points)
+        first = 0
+    else:
+        end = failing.failed_at if failing.failed_at is not None else failing.last + 1
+        first = failing.first + failing.head
+    distance = 0
+    for i in range(end - 1, first - 1, -1):
+        shape = shapes[i]
+        if (shape and shape.role == "noise") or DULL.match(lines.texts[i]):
+            continue
+        distance += 1
+        if distance > 40:
+            break
+        near = 46.0 - 6.5 * math.log2(distance)
+        points[i] = max(points[i], near) if points[i] < near else points[i] + max(0.0, near) * 0.12
+
+
+def _context(lines: Lines, points: list[float], shapes: list[Shape | None], step_of: list[Step]) -> None:
+    """Give the lines that read with a worthy line a share of its worth."""
+    earned = list(points)
+    for i, worth in enumerate(points):
+        if worth < 40:
+            continue
+        shape = shapes[i]
+        before, after = (shape.before, shape.after) if shape else (1, 3)
+        for step, reach in ((-1, before), (1, after)):
+            j = i
+            for d in range(1, reach + 1):
+                j += step
+                if not 0 <= j < len(points) or step_of[j] is not step_of[i] or lines.gap_before(max(j, j - step)):
+                    break
+                near = shapes[j]
+                if (near and near.role == "noise") or not lines.texts[j]:
+                    continue
+                earned[j] = max(earned[j], worth * 0.72 * 0.94**d)
+    points[:] = earned
+
+
+def _claims(lines: Lines, points: list[float], shapes: list[Shape | None]) -> None:
+    """A title is kept for the sake of the worthy lines of its tool below it."""
+    titles: dict[tuple[str, str], int] = {}
+    for i, shape in enumerate(shapes):
+        if shape is None or shape.role == "noise":
+            continue
+        id_ = ""
+        if "(?P<id>" in shape.pattern and (found := shape.regex.match(lines.texts[i])):
+            id_ = found["id"]
+        if shape.role == "title":
+            titles[shape.tool, id_] = i
+        elif points[i] >= 50 and (at := titles.get((shape.tool, id_))) is not None:
+            points[at] = max(points[at], points[i] - 3)
