@@ -1,5 +1,7 @@
 """The one interface of all runtimes: what a turn asks for, what is started, and what its output means."""
 
+import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -24,6 +26,9 @@ EVENT_TEXT = 30_000
 """Longest text of one event, in characters; what is longer loses its middle and says so."""
 SUMMARY_TEXT = 2_000
 """Longest final message that is taken from raw output, in characters."""
+
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_NOISE = ("Reading additional input from stdin", "WARNING: ", "[claude-code:")
 
 
 @dataclass(frozen=True)
@@ -52,9 +57,10 @@ class TurnRequest:
     """One turn, before a runtime has made a command line of it.
 
     `session` names the directory of the CLI's own files ([A-Za-z0-9_-]+), so that conversations of one box do not see
-    each other's credentials. `program` is the shell-split command of the `command` runtime; for the others it replaces
-    the executable. `instructions` are the repository's, added to the system prompt. `max_cost` is in US dollars.
-    `env` is added last and wins. Paths may use the placeholders {home}, {workdir} and {turn_dir}, filled by the runner.
+    each other's credentials. `program`, split as a shell would, is the command of the `command` runtime; for the others
+    it replaces the executable. `max_cost` is in US dollars. `read_only` takes the editing tools away where the CLI can;
+    the service publishes nothing of such a turn either way. `env` is added last and wins. Paths may use the
+    placeholders {home}, {workdir} and {turn_dir}, filled by the runner.
     """
 
     prompt: str
@@ -64,7 +70,6 @@ class TurnRequest:
     base_url: str = ""
     credential: Credential = field(default_factory=Credential)
     resume: Resume | None = None
-    instructions: str = ""
     max_steps: int | None = None
     max_cost: float | None = None
     read_only: bool = False
@@ -126,7 +131,8 @@ class Outcome:
     """What a turn came to. `error` is set only where there is no answer.
 
     `retry_fresh` says that the CLI refused the conversation id: the turn may run again without `Resume`, with a summary
-    of what went before in its prompt. `events` are those the ending itself gives (a usage correction, say).
+    of what went before in its prompt. `limit` is the cap at which the CLI stopped by itself. `events` are those the
+    ending itself gives (a usage correction, say).
     """
 
     message: str
@@ -134,6 +140,7 @@ class Outcome:
     session_id: str | None = None
     totals: Mapping[str, float] = field(default_factory=dict)
     retry_fresh: bool = False
+    limit: Literal["steps", "cost"] | None = None
     events: tuple[RuntimeEvent, ...] = ()
 
 
@@ -174,6 +181,14 @@ class Runtime(Protocol):
         ...
 
 
+def executable(turn: TurnRequest, default: str) -> list[str]:
+    """The beginning of argv: `turn.program`, else `default`. Raises ValueError when its quotes do not close."""
+    try:
+        return shlex.split(turn.program) or shlex.split(default)
+    except ValueError as error:
+        raise ValueError(f"The agent command {turn.program!r} cannot be split: {error}.") from None
+
+
 def clip(text: str, limit: int = EVENT_TEXT) -> str:
     """`text` with its middle left out when longer than `limit` characters; the head is a third of what stays."""
     if len(text) <= limit:
@@ -185,6 +200,12 @@ def clip(text: str, limit: int = EVENT_TEXT) -> str:
 
 def process_error(who: str, ending: Ending, said: str = "") -> str:
     """One sentence on why `who` ended without an answer, with the last line of stderr, else of what it `said`."""
-    lines = [line.strip() for text in (said, ending.stderr_tail) for line in text.splitlines() if line.strip()]
-    how = f"exited with code {ending.exit_code}" if ending.reason == "exited" else f"was ended ({ending.reason})"
-    return f"{who} {how} and gave no answer" + (f": {clip(lines[-1], 500)}" if lines else ".")
+    lines = [line.strip() for text in (said, ending.stderr_tail) for line in _ANSI.sub("", text).splitlines()]
+    last = next((line for line in reversed(lines) if line and not line.startswith(_NOISE)), "")
+    if ending.reason != "exited":
+        how = f"was ended ({ending.reason})"
+    elif ending.exit_code is not None and ending.exit_code < 0:
+        how = f"was killed by signal {-ending.exit_code}"
+    else:
+        how = f"exited with code {ending.exit_code}"
+    return f"{who} {how} and gave no answer" + (f": {clip(last, 500)}" if last else ".")

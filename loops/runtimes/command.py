@@ -1,6 +1,5 @@
 """The `command` runtime: any program as the agent. Prompt on stdin, lines of stdout as events."""
 
-import shlex
 from collections.abc import Mapping
 
 from loops.runtimes.base import (
@@ -13,6 +12,7 @@ from loops.runtimes.base import (
     RuntimeEvent,
     TurnRequest,
     clip,
+    executable,
     process_error,
 )
 
@@ -24,10 +24,7 @@ class CommandRuntime:
 
     def command(self, turn: TurnRequest) -> Invocation:
         """Raises ValueError when the program is empty or its quotes do not close."""
-        try:
-            argv = tuple(shlex.split(turn.program))
-        except ValueError as error:
-            raise ValueError(f"The agent command {turn.program!r} cannot be split: {error}.") from None
+        argv = tuple(executable(turn, ""))
         if not argv:
             raise ValueError(
                 'The "command" runtime needs a program: set the agent command, for example "python agent.py".'

@@ -1,9 +1,13 @@
 """Runtimes by name."""
 
 from loops.runtimes.base import Runtime
+from loops.runtimes.claude import ClaudeRuntime
+from loops.runtimes.codex import CodexRuntime
 from loops.runtimes.command import CommandRuntime
+from loops.runtimes.opencode import OpenCodeRuntime
 
-_RUNTIMES: dict[str, Runtime] = {runtime.name: runtime for runtime in (CommandRuntime(),)}
+_ALL: tuple[Runtime, ...] = (CodexRuntime(), OpenCodeRuntime(), ClaudeRuntime(), CommandRuntime())
+_RUNTIMES = {runtime.name: runtime for runtime in _ALL}
 
 
 def names() -> tuple[str, ...]:

@@ -1,0 +1,180 @@
+"""Claude Code's stream of JSON lines as events."""
+
+import re
+from typing import Final, Literal
+
+from loops.runtimes.base import JSON, Ending, Outcome, RuntimeEvent, process_error
+from loops.runtimes.lines import Memory, as_object, event, short, status, text_of, unknown_conversation, usage
+
+_EDITS: Final = {"Edit": "file_path", "MultiEdit": "file_path", "Write": "file_path", "NotebookEdit": "notebook_path"}
+_EXIT_CODE = re.compile(r"(?:Exit code|exited with code) (\d+)")
+_LIMITS: Final[dict[str, Literal["steps", "cost"]]] = {"error_max_turns": "steps", "error_max_budget_usd": "cost"}
+_DELTA: Final = 200
+"""Characters of a live answer that are gathered before they become an event, unless a line ends first."""
+
+
+class ClaudeParser:
+    """Events: `system`, `assistant`, `user`, `stream_event`, `result` and others. A step is a message of the model."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def parse(self, line: str) -> list[RuntimeEvent]:
+        """The events of one line. The first that carries a session id also gives `session`."""
+        data = as_object(line)
+        try:
+            return self._session(data) + self._events(data) if data else [status(line)]
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return [status(line)]
+
+    def state(self) -> JSON:
+        """The parser's memory."""
+        return self._memory.dump()
+
+    def outcome(self, ending: Ending) -> Outcome:
+        """The result; an error where there is none, or where the result is itself one."""
+        memory = self._memory
+        if memory.answered:
+            return Outcome(memory.answer, None, memory.session, memory.after)
+        # What a CLI says when it is interrupted is not the reason.
+        failure = memory.failure if ending.reason == "exited" else None
+        error = failure or process_error("Claude Code", ending)
+        fresh = unknown_conversation(ending.stderr_tail, memory.failure or "")
+        session = None if fresh else memory.session
+        return Outcome(memory.answer, error, session, memory.after, retry_fresh=fresh, limit=memory.limit)
+
+    def _session(self, data: JSON) -> list[RuntimeEvent]:
+        identity = data.get("session_id")
+        if not identity or identity == self._memory.session:
+            return []
+        self._memory.session = str(identity)
+        return [event("session", id=identity)]
+
+    def _events(self, data: JSON) -> list[RuntimeEvent]:
+        match data["type"]:
+            case "assistant":
+                return self._assistant(data)
+            case "user":
+                return self._user(data)
+            case "stream_event":
+                return self._partial(data)
+            case "result":
+                return self._result(data)
+            case "system":
+                return [_system(data)]
+        return [status(str(data["type"]))]
+
+    def _assistant(self, data: JSON) -> list[RuntimeEvent]:
+        memory, message = self._memory, data["message"]
+        own = not data.get("parent_tool_use_id")
+        events: list[RuntimeEvent] = []
+        if data.get("error"):
+            memory.failure = text_of(message["content"])
+            return [event("error", message=memory.failure, final=False)]
+        identity = str(message.get("id", ""))
+        if identity != memory.message:
+            memory.message = identity
+            events.append(self._step(message.get("usage") or {}))
+        for block in message["content"]:
+            match block["type"]:
+                case "text":
+                    memory.answer = block["text"] if own else memory.answer
+                    memory.pending = ""
+                    events.append(event("assistant_completed", text=block["text"], message_id=identity))
+                case "thinking":
+                    events.append(event("reasoning", text=block["thinking"]))
+                case "tool_use":
+                    given = block.get("input") or {}
+                    place = _EDITS.get(block["name"], "command")
+                    memory.tools[block["id"]] = {"name": block["name"], "subject": short(given.get(place, ""))}
+                    events.append(event("tool_started", id=block["id"], name=block["name"], input=given))
+                case other:
+                    events.append(status(str(other)))
+        return events or [status("assistant")]
+
+    def _step(self, told: JSON) -> RuntimeEvent:
+        # What the message says when it begins; its output is only known at the end, from the result.
+        given, cached, output = _tokens(told)
+        seen = self._memory.seen
+        for name, number in (("input", given), ("cached", cached), ("output", output)):
+            seen[name] = seen.get(name, 0) + number
+        return usage(1, tokens=(given, cached, output))
+
+    def _user(self, data: JSON) -> list[RuntimeEvent]:
+        content = data["message"]["content"]
+        if isinstance(content, str):
+            return [status(content)]
+        events: list[RuntimeEvent] = []
+        for block in content:
+            if block.get("type") == "tool_result":
+                events += self._tool_result(block, data.get("tool_use_result"))
+            else:
+                events.append(status(str(block.get("text") or block.get("type"))))
+        return events or [status("user")]
+
+    def _tool_result(self, block: JSON, detail: object) -> list[RuntimeEvent]:
+        identity = block["tool_use_id"]
+        tool = self._memory.tools.pop(identity, {"name": "", "subject": ""})
+        name, output, ok = tool["name"], text_of(block.get("content")), not block.get("is_error")
+        events = [event("tool_completed", id=identity, name=name, output=output, ok=ok)]
+        if name == "Bash":
+            told = _EXIT_CODE.search(output[:200])
+            code = 0 if ok else int(told.group(1)) if told else None
+            events.append(event("command", id=identity, command=tool["subject"], exit_code=code))
+        if name in _EDITS and ok:
+            known = detail if isinstance(detail, dict) else {}
+            written = known.get("content")
+            size = len(written.encode()) if isinstance(written, str) else None
+            change = "add" if known.get("type") == "create" else "update"
+            events.append(event("file_edit", path=known.get("filePath") or tool["subject"], change=change, bytes=size))
+        return events
+
+    def _partial(self, data: JSON) -> list[RuntimeEvent]:
+        memory, told = self._memory, data["event"]
+        delta = told.get("delta") or {}
+        if told["type"] == "message_start":
+            memory.live = str(told["message"].get("id", ""))
+        if data.get("parent_tool_use_id") or told["type"] not in ("content_block_delta", "content_block_stop"):
+            return []
+        memory.pending += delta.get("text", "") if delta.get("type") == "text_delta" else ""
+        full = len(memory.pending) >= _DELTA or "\n" in memory.pending or told["type"] == "content_block_stop"
+        if not full or not memory.pending:
+            return []
+        text, memory.pending = memory.pending, ""
+        return [event("assistant_delta", text=text, message_id=memory.live)]
+
+    def _result(self, data: JSON) -> list[RuntimeEvent]:
+        memory = self._memory
+        memory.answered = not data.get("is_error") and data.get("subtype") == "success"
+        memory.limit = _LIMITS.get(str(data.get("subtype")))
+        events = [self._rest_of_usage(data)]
+        if memory.answered:
+            memory.answer, memory.failure = data.get("result") or memory.answer, None
+            return [*events, status("finished")]
+        errors = data.get("errors") or []
+        memory.failure = str(data.get("result") or "; ".join(map(str, errors)) or data.get("subtype"))
+        return [*events, event("error", message=memory.failure, final=True)]
+
+    def _rest_of_usage(self, data: JSON) -> RuntimeEvent:
+        memory = self._memory
+        told = dict(zip(("input", "cached", "output"), _tokens(data.get("usage") or {}), strict=True))
+        rest = [number - memory.seen.get(name, 0) for name, number in told.items()]
+        total, before = float(data.get("total_cost_usd") or 0), memory.before.get("cost", 0)
+        # A total below the last turn's is that of a conversation counted anew.
+        cost = total - before if total >= before else total
+        already = memory.seen.get("cost", 0)
+        memory.seen, memory.after = {**told, "cost": cost}, {"cost": total}
+        return usage(0, tokens=(rest[0], rest[1], rest[2]), cost=max(0.0, cost - already))
+
+
+def _tokens(told: JSON) -> tuple[float, float, float]:
+    read, written = told.get("cache_read_input_tokens") or 0, told.get("cache_creation_input_tokens") or 0
+    return (told.get("input_tokens") or 0) + read + written, read, told.get("output_tokens") or 0
+
+
+def _system(data: JSON) -> RuntimeEvent:
+    kind = str(data.get("subtype", "system"))
+    if kind == "api_retry":
+        why = data.get("error_status") or data.get("error") or "no answer"
+        return status(f"the model's API answered {why}; trying again ({data.get('attempt')}/{data.get('max_retries')})")
+    return status(kind)

@@ -1,0 +1,199 @@
+"""Codex CLI 0.171 (`codex exec --json`). Its behaviour is as observed with the real program."""
+
+import json
+from collections.abc import Mapping
+
+from loops.runtimes.base import (
+    JSON,
+    BoxFile,
+    Ending,
+    Invocation,
+    Outcome,
+    RuntimeEvent,
+    TurnRequest,
+    executable,
+    process_error,
+)
+from loops.runtimes.codex_auth import auth_file
+from loops.runtimes.lines import Memory, as_object, event, short, status, text_of, unknown_conversation, usage
+
+KEY = "GREENLOOP_MODEL_KEY"
+_DEFAULT_URL = "https://api.openai.com/v1"
+_TOOLS = {"command_execution", "file_change", "mcp_tool_call", "web_search", "collab_tool_call"}
+_TOTALS = ("input", "cached", "output")
+
+# No self-update, telemetry or plug-ins; an unreachable server is not retried for ever; tools get a plain shell (a login
+# shell resets PATH) and never the model key; the checkout's AGENTS.md may be a stranger's, ours comes by the prompt.
+_SETTINGS = (
+    "check_for_update_on_startup=false",
+    "analytics.enabled=false",
+    "features.plugins=false",
+    "features.unbounded_connection_retries=false",
+    "allow_login_shell=false",
+    "project_doc_max_bytes=0",
+    f'shell_environment_policy.exclude=["{KEY}","CODEX_API_KEY","OPENAI_API_KEY"]',
+)
+
+
+class CodexRuntime:
+    """OpenAI's Codex CLI, on a ChatGPT login or on any endpoint that speaks the Responses API."""
+
+    name = "codex"
+
+    def command(self, turn: TurnRequest) -> Invocation:
+        """Raises ValueError when there is neither a key nor a login that Codex can use."""
+        home = _home(turn)
+        argv = [*executable(turn, "codex"), "exec", "--json", "--dangerously-bypass-approvals-and-sandbox"]
+        argv += ["--skip-git-repo-check", "-o", f"{{home}}/{home}/last-message.txt", "-C", "{workdir}"]
+        if turn.model:
+            argv += ["-m", turn.model]
+        for setting in (*_SETTINGS, *_provider(turn)):
+            argv += ["-c", setting]
+        if turn.resume:
+            argv += ["resume", turn.resume.id]
+        env = {"CODEX_HOME": f"{{home}}/{home}"}
+        if turn.credential.kind == "api_key":
+            env[KEY] = turn.credential.secret
+        last = BoxFile(f"{home}/last-message.txt", b"", read_back=True)
+        return Invocation((*argv, "-"), {**env, **turn.env}, (*self.files(turn), last), turn.prompt)
+
+    def files(self, turn: TurnRequest) -> tuple[BoxFile, ...]:
+        """`auth.json` for a login: Codex rotates the refresh token in it, so it is read back."""
+        if turn.credential.kind != "opencode_auth_json":
+            return ()
+        content = auth_file(turn.credential.secret)
+        return (BoxFile(f"{_home(turn)}/auth.json", content, 0o600, read_back=True),)
+
+    def parser(self, state: JSON | None = None, *, totals: Mapping[str, float] | None = None) -> "CodexParser":
+        """`totals`: Codex counts tokens from the beginning of the conversation."""
+        return CodexParser(Memory.of(state, totals))
+
+
+def _home(turn: TurnRequest) -> str:
+    return f".greenloop/agents/{turn.session}/codex"
+
+
+def _provider(turn: TurnRequest) -> list[str]:
+    if turn.credential.kind == "opencode_auth_json":
+        return []
+    if turn.credential.kind != "api_key":
+        raise ValueError(f'The "codex" runtime needs an API key or a ChatGPT login, not {turn.credential.kind!r}.')
+    place = "model_providers.greenloop"
+    return [
+        'model_provider="greenloop"',
+        f'{place}.name="greenloop"',
+        f"{place}.base_url={json.dumps(turn.base_url or _DEFAULT_URL)}",
+        f'{place}.env_key="{KEY}"',
+        f'{place}.wire_api="responses"',
+        f"{place}.request_max_retries=4",
+        f"{place}.stream_max_retries=5",
+    ]
+
+
+class CodexParser:
+    """Events: `thread.*`, `turn.*`, `item.*` and `error`. A step is a tool call, or the answer; there are no deltas."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def parse(self, line: str) -> list[RuntimeEvent]:
+        """The events of one line; a tool output of up to 1 MiB comes as one line."""
+        data = as_object(line)
+        try:
+            return self._events(data) if data else [status(line)]
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return [status(line)]
+
+    def state(self) -> JSON:
+        """The parser's memory."""
+        return self._memory.dump()
+
+    def outcome(self, ending: Ending) -> Outcome:
+        """The last message, else the last-message file; an error where the turn did not complete."""
+        memory = self._memory
+        left = next((text for path, text in ending.files.items() if path.endswith("last-message.txt")), b"")
+        message = memory.answer or left.decode(errors="replace").strip()
+        if memory.answered:
+            return Outcome(message, None, memory.session, memory.after)
+        # What a CLI says when it is interrupted is not the reason.
+        failure = memory.failure if ending.reason == "exited" else None
+        error = failure or process_error("Codex", ending)
+        fresh = memory.session is None and unknown_conversation(ending.stderr_tail)
+        return Outcome(message, error, memory.session, memory.after, retry_fresh=fresh)
+
+    def _events(self, data: JSON) -> list[RuntimeEvent]:
+        memory = self._memory
+        match data["type"]:
+            case "thread.started":
+                memory.session = str(data["thread_id"])
+                return [event("session", id=memory.session)]
+            case "item.started":
+                return self._started(data["item"])
+            case "item.completed":
+                return self._completed(data["item"])
+            case "turn.completed":
+                memory.answered, memory.failure = True, None
+                return [self._usage(data.get("usage") or {})]
+            case "turn.failed":
+                memory.failure = str(data["error"]["message"])
+                return [event("error", message=memory.failure, final=True)]
+            case "error":
+                memory.failure = memory.failure or str(data["message"])
+                return [event("error", message=data["message"], final=False)]
+        return [status(str(data["type"]))]
+
+    def _started(self, item: JSON) -> list[RuntimeEvent]:
+        if item["type"] not in _TOOLS:
+            return [status(f"{item['type']} started")]
+        self._memory.tools[item["id"]] = {}
+        name, given = _tool(item)
+        return [event("tool_started", id=item["id"], name=name, input=given), usage(1)]
+
+    def _completed(self, item: JSON) -> list[RuntimeEvent]:
+        kind, identity = item["type"], item.get("id", "")
+        if kind == "agent_message":
+            self._memory.answer = item["text"]
+            return [event("assistant_completed", text=item["text"], message_id=identity)]
+        if kind == "reasoning":
+            return [event("reasoning", text=item["text"])]
+        if kind not in _TOOLS:
+            return [status(str(item.get("message") or item.get("text") or kind))]
+        # A tool that was never announced still counts as a step.
+        events = [] if self._memory.tools.pop(identity, None) is not None else self._started(item)
+        self._memory.tools.pop(identity, None)
+        name, _ = _tool(item)
+        output = item.get("aggregated_output") or text_of((item.get("result") or {}).get("content"))
+        output = output or str((item.get("error") or {}).get("message", ""))
+        ok = item.get("status") != "failed"
+        events.append(event("tool_completed", id=identity, name=name, output=output, ok=ok))
+        if kind == "command_execution":
+            code = item.get("exit_code")
+            events.append(event("command", id=identity, command=item["command"], exit_code=code))
+        if kind == "file_change" and ok:
+            for change in item["changes"]:
+                events.append(event("file_edit", path=change["path"], change=change["kind"], bytes=None))
+        return events
+
+    def _usage(self, told: JSON) -> RuntimeEvent:
+        memory = self._memory
+        names = ("input_tokens", "cached_input_tokens", "output_tokens")
+        after = dict(zip(_TOTALS, (float(told.get(name) or 0) for name in names), strict=True))
+        # Totals below those of the last turn mean that the CLI began to count anew.
+        grown = all(after[name] >= memory.before.get(name, 0) for name in _TOTALS)
+        base = memory.seen or (memory.before if grown else {})
+        added = [after[name] - base.get(name, 0) for name in _TOTALS]
+        memory.seen, memory.after = after, after
+        return usage(1, tokens=(added[0], added[1], added[2]))
+
+
+def _tool(item: JSON) -> tuple[str, JSON]:
+    match item["type"]:
+        case "command_execution":
+            return "shell", {"command": item["command"]}
+        case "file_change":
+            return "apply_patch", {"paths": [short(change["path"]) for change in item["changes"]]}
+        case "web_search":
+            return "web_search", {"query": item.get("query", "")}
+        case other:
+            name = ".".join(str(item[part]) for part in ("server", "tool") if item.get(part))
+            return name or other, {"arguments": item.get("arguments")}

@@ -1,0 +1,99 @@
+"""What the parsers of JSON lines have in common."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from loops.runtimes.base import JSON, EventKind, RuntimeEvent, clip
+
+_UNKNOWN_CONVERSATION = re.compile(r"no (?:rollout|conversation|session) found|session not found", re.IGNORECASE)
+_CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_REMEMBERED = 2_000
+
+
+@dataclass
+class Memory:
+    """What a parser remembers between lines; small, and JSON all through.
+
+    `answer` is the final answer so far, `failure` the last error that may be the end, `tools` the open tool calls by
+    id, `seen` the tokens and cost already told as usage, `before` the CLI's running totals at the turn's beginning and
+    `after` those at its end, `pending` text that is not an event yet, `message` and `live` ids of the model's messages.
+    """
+
+    session: str | None = None
+    answer: str = ""
+    answered: bool = False
+    failure: str | None = None
+    limit: Literal["steps", "cost"] | None = None
+    tools: dict[str, JSON] = field(default_factory=dict)
+    seen: dict[str, float] = field(default_factory=dict)
+    before: dict[str, float] = field(default_factory=dict)
+    after: dict[str, float] = field(default_factory=dict)
+    pending: str = ""
+    message: str = ""
+    live: str = ""
+
+    @classmethod
+    def of(cls, state: JSON | None, totals: Mapping[str, float] | None) -> "Memory":
+        """From `dump()`, or new with the resumed conversation's totals."""
+        return cls(**state) if state else cls(before=dict(totals or {}), after=dict(totals or {}))
+
+    def dump(self) -> JSON:
+        """As JSON."""
+        return asdict(self)
+
+
+def as_object(line: str) -> JSON | None:
+    """The JSON object on `line`, or None."""
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def event(kind: EventKind, **payload: Any) -> RuntimeEvent:
+    """An event whose texts are clipped."""
+    return RuntimeEvent(kind, {name: _clipped(value) for name, value in payload.items()})
+
+
+def status(text: str) -> RuntimeEvent:
+    """A line that is worth keeping but says nothing we know."""
+    return event("status", text=text)
+
+
+def usage(steps: int = 0, *, tokens: tuple[float, float, float] = (0, 0, 0), cost: float | None = None) -> RuntimeEvent:
+    """A usage event; `tokens` are input (cached included), cached and output."""
+    given, cached, output = (max(0, int(number)) for number in tokens)
+    return RuntimeEvent("usage", {"steps": steps, "input": given, "cached": cached, "output": output, "cost": cost})
+
+
+def text_of(content: object) -> str:
+    """Text of a tool result: a string, or a list of blocks of which the texts count."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "\n".join(str(block.get("text", "")) for block in content if isinstance(block, dict))
+    return "" if content is None else json.dumps(content)
+
+
+def short(text: object) -> str:
+    """A value that a parser remembers: cut, so that its state stays small."""
+    return str(text)[:_REMEMBERED]
+
+
+def unknown_conversation(*texts: str) -> bool:
+    """Whether one of `texts` says that the conversation to resume does not exist (any more)."""
+    return any(_UNKNOWN_CONVERSATION.search(_CONTROL.sub("", text)) for text in texts)
+
+
+def _clipped(value: Any) -> Any:
+    if isinstance(value, str):
+        return clip(value)
+    if isinstance(value, dict):
+        return {key: _clipped(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_clipped(item) for item in value]
+    return value

@@ -1,0 +1,1 @@
+"""A model server with a script instead of a model: drives the real CLIs in tests and in the demo."""

@@ -1,0 +1,74 @@
+"""What a scripted model can do: say something, use a tool, or fail as real servers do."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Read:
+    """Look at a file."""
+
+    path: str
+
+
+@dataclass(frozen=True)
+class Write:
+    """Make or replace a file."""
+
+    path: str
+    content: str
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Replace the one occurrence of `old`."""
+
+    path: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True)
+class Shell:
+    """Run a command."""
+
+    command: str
+
+
+Action = Read | Write | Edit | Shell
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer: text, or an action, or both. `input`, `cached` (within `input`) and `output` are the tokens told."""
+
+    text: str = ""
+    action: Action | None = None
+    reasoning: str = ""
+    input: int = 140
+    cached: int = 40
+    output: int = 20
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An HTTP error. `retry_after` is in seconds; None sends no such header."""
+
+    status: int
+    message: str = "scripted refusal"
+    retry_after: int | None = None
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Nothing for `seconds`, then `then`."""
+
+    seconds: float
+    then: "Reply | Refusal | Drop"
+
+
+@dataclass(frozen=True)
+class Drop:
+    """The connection breaks in the middle of the stream."""
+
+
+Step = Reply | Refusal | Wait | Drop
