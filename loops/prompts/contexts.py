@@ -56,7 +56,7 @@ class IssuePrompt:
 class PullRequestPrompt:
     """A mention on a pull request. `changed_files` are paths, for orientation."""
 
-    kind: ClassVar[str] = "pull_request"
+    kind: ClassVar[str] = "pull"
     turn: Turn
     number: int
     title: str

@@ -81,7 +81,8 @@ class TurnRequest:
 class BoxFile:
     """A file the runner writes before a turn and deletes after it (unless `keep`). `path` is relative to the home.
 
-    With `read_back` the runner returns its contents after the turn if they changed.
+    With `read_back` the runner returns its contents after the turn if they changed. A `secret` one is handed out with the
+    turn and never stored with it.
     """
 
     path: str
@@ -89,14 +90,19 @@ class BoxFile:
     mode: int = 0o600
     read_back: bool = False
     keep: bool = False
+    secret: bool = False
 
 
 @dataclass(frozen=True)
 class Invocation:
-    """What the runner starts, in the checkout, with the prompt on stdin. May hold secrets, hence no repr of them."""
+    """What the runner starts, in the checkout, with the prompt on stdin.
+
+    All secrets are in `secret_env` and in the files marked `secret`; the rest may be stored.
+    """
 
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    secret_env: Mapping[str, str] = field(default_factory=dict, repr=False)
     files: tuple[BoxFile, ...] = ()
     stdin: str = field(default="", repr=False)
 

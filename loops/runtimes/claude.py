@@ -46,16 +46,15 @@ class ClaudeRuntime:
             # Side calls go to a smaller model, which somebody's own endpoint need not have.
             if turn.model:
                 env["ANTHROPIC_DEFAULT_HAIKU_MODEL"] = turn.model
-        if turn.credential.kind == "api_key":
-            env["ANTHROPIC_API_KEY"] = turn.credential.secret
-        return Invocation(tuple(argv), {**env, **turn.env}, self.files(turn), turn.prompt)
+        secret = {"ANTHROPIC_API_KEY": turn.credential.secret} if turn.credential.kind == "api_key" else {}
+        return Invocation(tuple(argv), {**env, **turn.env}, secret, self.files(turn), turn.prompt)
 
     def files(self, turn: TurnRequest) -> tuple[BoxFile, ...]:
         """`.credentials.json` for a login: Claude Code refreshes the tokens in it, so it is read back."""
         if turn.credential.kind != "anthropic_oauth_json":
             return ()
         content = turn.credential.secret.encode()
-        return (BoxFile(f"{_home(turn)}/.credentials.json", content, 0o600, read_back=True),)
+        return (BoxFile(f"{_home(turn)}/.credentials.json", content, read_back=True, secret=True),)
 
     def parser(self, state: JSON | None = None, *, totals: Mapping[str, float] | None = None) -> ClaudeParser:
         """`totals`: Claude Code tells cost from the beginning of the conversation."""

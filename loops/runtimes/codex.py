@@ -51,18 +51,17 @@ class CodexRuntime:
             argv += ["-c", setting]
         if turn.resume:
             argv += ["resume", turn.resume.id]
-        env = {"CODEX_HOME": f"{{home}}/{home}"}
-        if turn.credential.kind == "api_key":
-            env[KEY] = turn.credential.secret
+        env = {"CODEX_HOME": f"{{home}}/{home}", **turn.env}
+        secret = {KEY: turn.credential.secret} if turn.credential.kind == "api_key" else {}
         last = BoxFile(f"{home}/last-message.txt", b"", read_back=True)
-        return Invocation((*argv, "-"), {**env, **turn.env}, (*self.files(turn), last), turn.prompt)
+        return Invocation((*argv, "-"), env, secret, (*self.files(turn), last), turn.prompt)
 
     def files(self, turn: TurnRequest) -> tuple[BoxFile, ...]:
         """`auth.json` for a login: Codex rotates the refresh token in it, so it is read back."""
         if turn.credential.kind != "opencode_auth_json":
             return ()
         content = auth_file(turn.credential.secret)
-        return (BoxFile(f"{_home(turn)}/auth.json", content, 0o600, read_back=True),)
+        return (BoxFile(f"{_home(turn)}/auth.json", content, read_back=True, secret=True),)
 
     def parser(self, state: JSON | None = None, *, totals: Mapping[str, float] | None = None) -> "CodexParser":
         """`totals`: Codex counts tokens from the beginning of the conversation."""

@@ -52,13 +52,13 @@ class OpenCodeRuntime:
             # From another directory than the conversation's first, OpenCode hangs.
             argv += ["--session", turn.resume.id, "--dir", turn.resume.cwd]
         env = {**_ENV, "OPENCODE_CONFIG_CONTENT": json.dumps(_config(turn, provider))}
-        return Invocation(tuple(argv), {**env, **turn.env}, self.files(turn), turn.prompt)
+        return Invocation(tuple(argv), {**env, **turn.env}, files=self.files(turn), stdin=turn.prompt)
 
     def files(self, turn: TurnRequest) -> tuple[BoxFile, ...]:
         """The API key, as a file: in the environment every shell that a tool opens would have it."""
         if turn.credential.kind != "api_key":
             return ()
-        return (BoxFile(_key_path(turn), turn.credential.secret.encode(), 0o600),)
+        return (BoxFile(_key_path(turn), turn.credential.secret.encode(), secret=True),)
 
     def parser(self, state: JSON | None = None, *, totals: Mapping[str, float] | None = None) -> "OpenCodeParser":
         """OpenCode counts per step, so `totals` are of no use to it."""

@@ -13,7 +13,7 @@ DONE = Reply("Nothing more to do.")
 KINDS: Mapping[str, tuple[str, ...]] = {
     "checks": ("checks failed on `", "check failed on `"),
     "issue": ("Resolve issue #",),
-    "pull_request": ("Work on pull request #",),
+    "pull": ("Work on pull request #",),
     "review": ("reviewed pull request #",),
     "conflict": ("was merged into this branch and ",),
 }

@@ -32,9 +32,7 @@ TURN = Turn(
 )
 PROMPTS: dict[str, Prompt] = {
     "issue": IssuePrompt(TURN, 7, f"title {EVIL}", Text("bob", EVIL), (Text("eve", EVIL, "comment 12"),)),
-    "pull_request": PullRequestPrompt(
-        TURN, 8, f"title {EVIL}", Text("bob", EVIL), (Text("eve", EVIL),), (f"a {EVIL}.py",)
-    ),
+    "pull": PullRequestPrompt(TURN, 8, f"title {EVIL}", Text("bob", EVIL), (Text("eve", EVIL),), (f"a {EVIL}.py",)),
     "review": ReviewPrompt(
         TURN, 8, f"title {EVIL}", Text("eve", EVIL), "changes_requested", (ReviewComment("eve", EVIL, "a.py", 3, EVIL),)
     ),

@@ -33,6 +33,18 @@ def test_the_prompt_goes_by_stdin_and_the_key_never_by_argv(cli: str) -> None:
 
 
 @pytest.mark.parametrize("cli", CLIS)
+def test_what_may_be_stored_of_a_turn_holds_no_secret(cli: str) -> None:
+    started = registry.get(cli).command(TURN)
+    stored = [
+        *started.argv,
+        *started.env.values(),
+        *(file.content.decode() for file in started.files if not file.secret),
+    ]
+    assert not any(KEY in text for text in stored)
+    assert KEY in [*started.secret_env.values(), *(file.content.decode() for file in started.files if file.secret)]
+
+
+@pytest.mark.parametrize("cli", CLIS)
 def test_files_stay_in_the_sessions_own_folder_with_mode_0600(cli: str) -> None:
     for turn in (TURN, replace(TURN, credential=Credential("anthropic_oauth_json", OAUTH))):
         try:
@@ -119,13 +131,13 @@ def test_claude_is_told_its_limits_and_reads_no_settings_of_the_checkout() -> No
     ):
         assert part in words
     assert started.env["ANTHROPIC_BASE_URL"] == "http://models.example"
-    assert started.env["ANTHROPIC_API_KEY"] == KEY
+    assert started.secret_env["ANTHROPIC_API_KEY"] == KEY
     assert started.env["IS_SANDBOX"] == "1"
 
 
 def test_claude_on_a_login_has_no_key_and_reads_the_login_back() -> None:
     started = registry.get("claude").command(replace(TURN, credential=Credential("anthropic_oauth_json", OAUTH)))
-    assert "ANTHROPIC_API_KEY" not in started.env
+    assert not started.secret_env
     assert [(file.path, file.read_back) for file in started.files] == [
         (".greenloop/agents/s_1/claude/.credentials.json", True)
     ]
