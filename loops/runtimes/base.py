@@ -81,8 +81,8 @@ class TurnRequest:
 class BoxFile:
     """A file the runner writes before a turn and deletes after it (unless `keep`). `path` is relative to the home.
 
-    With `read_back` the runner returns its contents after the turn if they changed. A `secret` one is handed out with the
-    turn and never stored with it.
+    With `read_back` the runner returns its contents after the turn if they changed. A `secret` one is handed out with
+    the turn and never stored with it.
     """
 
     path: str

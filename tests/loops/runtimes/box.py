@@ -69,7 +69,7 @@ class Box:
 
     def _process(self, invocation: Invocation, seconds: float) -> tuple[str, str, int, str]:
         env = {"PATH": os.environ["PATH"], "HOME": str(self.home), "LANG": "C.UTF-8"}
-        env |= {name: self.fill(value) for name, value in invocation.env.items()} | invocation.secret_env
+        env |= {name: self.fill(value) for name, value in {**invocation.env, **invocation.secret_env}.items()}
         argv = [self.fill(word) for word in invocation.argv]
         argv[0] = shutil.which(argv[0]) or argv[0]
         pipe = subprocess.PIPE
