@@ -7,14 +7,18 @@ from dataclasses import dataclass
 
 
 class GitHubError(Exception):
-    """The base of all of them. `request` is like "POST /repos/o/r/git/refs"; `status` the HTTP status or None."""
+    """The base of all of them. `request` is like "POST /repos/o/r/git/refs"; `status` the HTTP status or None.
 
-    def __init__(self, message: str, *, request: str = "", status: int | None = None, request_id: str = "") -> None:
+    `request_id` and `date` are GitHub's own headers, where there was an answer.
+    """
+
+    def __init__(self, message: str, *, request: str = "", status: int | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.request = request
         self.status = status
-        self.request_id = request_id
+        self.request_id = ""
+        self.date = ""
 
 
 class Unreachable(GitHubError):

@@ -1,0 +1,66 @@
+"""Branches that we write to: which ones never, and how one is made or moved without losing anybody's commit."""
+
+from github.errors import AlreadyExists, NotFastForward, NotFound, RefusedBranch
+from github.refs import branch_problem
+from github.repositories import branch, facts, head
+from github.repository import Repository, quoted
+from github.scopes import Scope
+
+
+async def refuse_unless_ours_to_write(repository: Repository, name: str) -> None:
+    """Raise RefusedBranch for the default branch, a protected one, or a name that is no branch's.
+
+    GitHub is asked each time: no configuration, no argument and no memory of ours can make the default branch writable.
+    """
+    if problem := branch_problem(name):
+        raise RefusedBranch(f"{name!r} is no branch name: {problem}")
+    known = await facts(repository)
+    if not known.default_branch or name.lower() == known.default_branch.lower():
+        raise RefusedBranch(
+            f"{name!r} is the default branch of {known.full_name}, and Greenloop never pushes there: use another branch"
+        )
+    found = await branch(repository, name)
+    if found is not None and found.protected:
+        raise RefusedBranch(
+            f"the branch {name!r} of {known.full_name} is protected, and Greenloop never pushes to those: "
+            "use another branch, or take this one out of the protection rule"
+        )
+
+
+async def create(repository: Repository, name: str, sha: str) -> None:
+    """Make the branch `name` at `sha`. One that is there already at this commit is fine.
+
+    Raises RefusedBranch, AlreadyExists (it is there, elsewhere) or RuleViolation.
+    """
+    await refuse_unless_ours_to_write(repository, name)
+    body = {"ref": f"refs/heads/{name}", "sha": sha}
+    try:
+        await repository.request("POST", "git/refs", scope=Scope.PUBLISH, json=body, repeatable=True)
+    except AlreadyExists:
+        if await head(repository, name) != sha:
+            raise
+
+
+async def fast_forward(repository: Repository, name: str, sha: str) -> None:
+    """Move the branch `name` forward to `sha`, never with force. Being there already is fine.
+
+    Raises RefusedBranch, NotFastForward (somebody else pushed) or RuleViolation.
+    """
+    await refuse_unless_ours_to_write(repository, name)
+    body = {"sha": sha, "force": False}
+    path = f"git/refs/heads/{quoted(name)}"
+    try:
+        await repository.request("PATCH", path, scope=Scope.PUBLISH, json=body, repeatable=True)
+    except NotFastForward:
+        if await head(repository, name) != sha:
+            raise
+
+
+async def delete(repository: Repository, name: str) -> None:
+    """Delete a branch of ours. One that is gone is fine. Raises RefusedBranch."""
+    await refuse_unless_ours_to_write(repository, name)
+    try:
+        path = f"git/refs/heads/{quoted(name)}"
+        await repository.request("DELETE", path, scope=Scope.PUBLISH, repeatable=True)
+    except NotFound:
+        return

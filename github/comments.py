@@ -1,0 +1,146 @@
+"""Comments and reactions. The sticky comment carries a hidden marker, so it is found again and never posted twice."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+from github.errors import GitHubError, Gone, NotFound
+from github.outcomes import Source, Where
+from github.repository import Repository
+from github.scopes import Scope
+from github.text import MAX_BODY, clip, length
+
+EYES = "eyes"
+ROCKET = "rocket"
+CONFUSED = "confused"
+THUMBS_UP = "+1"
+
+_GRAPHQL = {EYES: "EYES", ROCKET: "ROCKET", CONFUSED: "CONFUSED", THUMBS_UP: "THUMBS_UP"}
+_REACT = """mutation($id: ID!, $content: ReactionContent!) {
+  addReaction(input: {subjectId: $id, content: $content}) { reaction { content } }
+}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A comment of ours."""
+
+    id: int
+    node_id: str
+    url: str
+    body: str
+
+
+def marker(key: str) -> str:
+    """The hidden first line of our comment for `key`, for example a session's id."""
+    if not key.replace("-", "").replace("_", "").replace(":", "").isalnum():
+        raise ValueError(f"{key!r} cannot stand in a marker: letters, digits, '-', '_' and ':' only")
+    return f"<!-- greenloop:{key} -->"
+
+
+def marked(key: str, body: str) -> str:
+    """`body` under its marker, within GitHub's limit."""
+    line = marker(key) + "\n"
+    return line + clip(body, MAX_BODY - length(line))
+
+
+async def put_sticky(
+    repository: Repository, number: int, key: str, body: str, *, comment_id: int | None = None
+) -> Posted:
+    """Make the comment for `key` on issue or pull request `number` say `body`: create it once, then edit it in place.
+
+    `comment_id` is where it was last time; if somebody deleted it, another is made. Raises Gone for a deleted issue.
+    """
+    text = marked(key, body)
+    if comment_id is not None:
+        try:
+            return await _edit(repository, comment_id, text)
+        except (NotFound, Gone):
+            pass
+    if found := await find_sticky(repository, number, key):
+        return found if found.body == text else await _edit(repository, found.id, text)
+    posted = await _post(repository, number, text)
+    return await find_sticky(repository, number, key) or posted
+
+
+async def find_sticky(repository: Repository, number: int, key: str) -> Posted | None:
+    """Our comment with the marker of `key`: the oldest, if two processes were equally quick; the others are deleted."""
+    line = marker(key)
+    found = [each async for each in _ours(repository, number) if each.body.startswith(line)]
+    for extra in found[1:]:
+        await delete(repository, extra.id)
+    return found[0] if found else None
+
+
+async def delete(repository: Repository, comment_id: int) -> None:
+    """Delete a comment; one that is gone is fine."""
+    try:
+        path = f"issues/comments/{comment_id}"
+        await repository.request("DELETE", path, scope=Scope.TALK, repeatable=True)
+    except (NotFound, Gone):
+        return
+
+
+async def still_there(repository: Repository, source: Source) -> bool:
+    """Whether the comment that asked was not deleted since."""
+    paths = {Where.COMMENT: "issues/comments", Where.INLINE: "pulls/comments"}
+    if source.where not in paths:
+        return True
+    try:
+        await repository.get(f"{paths[source.where]}/{source.id}")
+    except (NotFound, Gone):
+        return False
+    return True
+
+
+async def react(repository: Repository, number: int, source: Source, content: str = EYES) -> bool:
+    """React to the text that asked; False where it cannot be (a check's button, a deleted comment). Twice is once."""
+    paths = {
+        Where.ISSUE: f"issues/{number}",
+        Where.PULL: f"issues/{number}",
+        Where.COMMENT: f"issues/comments/{source.id}",
+        Where.INLINE: f"pulls/comments/{source.id}",
+    }
+    try:
+        if source.where is Where.REVIEW:
+            await repository.graphql(_REACT, {"id": source.node_id, "content": _GRAPHQL[content]})
+            return True
+        if source.where not in paths:
+            return False
+        path = f"{paths[source.where]}/reactions"
+        await repository.request("POST", path, scope=Scope.TALK, json={"content": content}, repeatable=True)
+        return True
+    except (NotFound, Gone):
+        return False
+
+
+async def _post(repository: Repository, number: int, body: str) -> Posted:
+    path = f"issues/{number}/comments"
+    return _posted((await repository.request("POST", path, scope=Scope.TALK, json={"body": body})).json())
+
+
+async def _edit(repository: Repository, comment_id: int, body: str) -> Posted:
+    path = f"issues/comments/{comment_id}"
+    answer = await repository.request("PATCH", path, scope=Scope.TALK, json={"body": body}, repeatable=True)
+    return _posted(answer.json())
+
+
+async def _ours(repository: Repository, number: int) -> AsyncIterator[Posted]:
+    """Our own comments, oldest first: anybody could copy a marker into theirs."""
+    me = await repository.app.identity()
+    async for each in repository.pages(f"issues/{number}/comments", limit=5000):
+        through = each.get("performed_via_github_app") or {}
+        author = each.get("user") or {}
+        if through.get("id") == me.app_id or author.get("login") == me.login:
+            yield _posted(each)
+
+
+def _posted(found: dict[str, Any]) -> Posted:
+    if "id" not in found:
+        raise GitHubError("GitHub's answer to a comment has no id")
+    return Posted(
+        int(found["id"]),
+        str(found.get("node_id") or ""),
+        str(found.get("html_url") or ""),
+        str(found.get("body") or ""),
+    )

@@ -1,0 +1,98 @@
+"""Commits of turns: their messages, making them, and finding them again.
+
+A commit without an author, a committer or a signature of its own is signed by GitHub as the App.
+"""
+
+import re
+from dataclasses import dataclass
+
+from github.errors import EmptyRepository, NotFound
+from github.repository import Repository
+from github.scopes import Scope
+
+TRAILER = "Greenloop-Turn"
+MAX_SUBJECT = 72
+MAX_BODY = 4000
+SEARCHED = 100  # commits of a branch, from its tip
+
+# https://docs.github.com/en/actions/how-tos/manage-workflow-runs/skip-workflow-runs, and what other CIs honour.
+_SKIP = re.compile(
+    r"\[\s*(?:(?:ci|build|actions|tests?|workflows?|pipeline|travis|azp|appveyor|circleci|buildkite)[ -]*(?:skip|off)"
+    r"|(?:skip|no)[ -]*(?:ci|build|actions|tests?|workflows?|pipeline|travis|azp|appveyor|circleci|buildkite|checks?))"
+    r"\s*\]|\*{3}\s*no[_ ]?ci\s*\*{3}",
+    re.IGNORECASE,
+)
+_TRAILERS = re.compile(
+    rf"^[ \t]*(?:skip-checks|request-checks|{TRAILER}|co-authored-by|signed-off-by)[ \t]*:.*$", re.IGNORECASE | re.M
+)
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who is named as co-author: a login and its numeric id."""
+
+    id: int
+    login: str
+
+    @property
+    def email(self) -> str:
+        """The address by which GitHub knows them without telling their own."""
+        return f"{self.id}+{self.login}@users.noreply.github.com"
+
+
+def commit_message(subject: str, body: str, *, turn: str, co_author: Person | None = None) -> str:
+    """The message of a turn's commit, whatever an agent wrote.
+
+    What would stop checks from running (`[skip ci]` and its kin, `skip-checks:`) is taken out, and so are trailers that
+    only we may write.
+    """
+    title = " ".join(_clean(subject).split()) or "Apply the requested change"
+    if len(title) > MAX_SUBJECT:
+        title = title[: MAX_SUBJECT - 1].rstrip() + "…"
+    trailers = [f"{TRAILER}: {turn}"]
+    if co_author is not None:
+        trailers.append(f"Co-authored-by: {co_author.login} <{co_author.email}>")
+    text = _clean(body)[:MAX_BODY].strip()
+    return "\n\n".join(part for part in (title, text, "\n".join(trailers)) if part) + "\n"
+
+
+def turn_of(message: str) -> str | None:
+    """The turn named in the trailer of a commit message."""
+    found = re.findall(rf"^{TRAILER}: (\S+)$", message, re.MULTILINE)
+    return found[-1] if found else None
+
+
+async def create_commit(repository: Repository, *, message: str, tree: str, parents: list[str]) -> str:
+    """The SHA of a new commit that GitHub signs. No branch points to it yet."""
+    answer = await repository.request(
+        "POST",
+        "git/commits",
+        scope=Scope.PUBLISH,
+        json={"message": message, "tree": tree, "parents": parents},
+        repeatable=True,
+    )
+    return str(answer.json()["sha"])
+
+
+async def tree_of(repository: Repository, commit: str) -> str:
+    """The SHA of a commit's tree."""
+    return str((await repository.get(f"git/commits/{commit}"))["tree"]["sha"])
+
+
+async def find_turn(repository: Repository, branch: str, turn: str) -> str | None:
+    """The commit that `turn` put on `branch`, if it is among the newest hundred: then it was published already."""
+    try:
+        async for found in repository.pages("commits", params={"sha": branch}, limit=SEARCHED):
+            if turn_of(str((found.get("commit") or {}).get("message") or "")) == turn:
+                return str(found["sha"])
+    except (NotFound, EmptyRepository):
+        return None
+    return None
+
+
+def _clean(text: str) -> str:
+    previous = None
+    while text != previous:  # taking one out may join the halves of another
+        previous, text = text, _CONTROL.sub("", _TRAILERS.sub("", _SKIP.sub("", text)))
+    return text

@@ -1,0 +1,99 @@
+"""The App's own log of webhook deliveries at GitHub: how fresh it is, what failed, and asking for it again.
+
+GitHub keeps three days (GitHub Enterprise Server seven) and never delivers again by itself. The list has no payloads,
+so what nobody wants is left out before anything is fetched.
+"""
+
+from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from github.client import GitHubApp
+from github.errors import Gone, Invalid, NotFound
+from github.events import wanted
+from github.tokens import timestamp
+
+PER_PAGE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One try to deliver. All tries of an event share `guid`; `delivered_at` is Unix seconds."""
+
+    id: int
+    guid: str
+    event: str
+    action: str | None
+    delivered_at: float
+    ok: bool
+    status: str
+    status_code: int
+    redelivery: bool
+    installation_id: int
+    repository_id: int
+
+
+async def walk(app: GitHubApp, *, since: float) -> AsyncIterator[Delivery]:
+    """The deliveries after the Unix time `since`, newest first."""
+    page: str | None = f"app/hook/deliveries?per_page={PER_PAGE}"
+    while page:
+        answer = await app.as_app("GET", page)
+        for each in answer.json():
+            delivery = read_delivery(each)
+            if delivery.delivered_at <= since:
+                return
+            yield delivery
+        page = answer.next_page
+
+
+def missed(deliveries: Iterable[Delivery], seen: set[str]) -> list[Delivery]:
+    """One delivery for each event that some rule could want and that never reached us, oldest first. Pure.
+
+    `seen` holds the GUIDs in our inbox. An event is missed if it is not there, also where GitHub believes that it was
+    delivered: an answer of ours may have been lost together with the disk it was written to.
+    """
+    latest: dict[str, Delivery] = {}
+    for delivery in sorted(deliveries, key=lambda each: each.delivered_at):
+        if delivery.guid not in seen and wanted(delivery.event, delivery.action):
+            latest[delivery.guid] = delivery
+    return list(latest.values())
+
+
+async def payload(app: GitHubApp, delivery: Delivery) -> tuple[Mapping[str, str], Any]:
+    """The headers and the payload that GitHub sent. Raises NotFound once the log has forgotten it."""
+    request = (await app.as_app("GET", f"app/hook/deliveries/{delivery.id}")).json().get("request") or {}
+    return request.get("headers") or {}, request.get("payload")
+
+
+async def redeliver(app: GitHubApp, delivery: Delivery) -> bool:
+    """Ask GitHub to deliver again, under the same GUID; False if its log has forgotten it."""
+    try:
+        await app.as_app("POST", f"app/hook/deliveries/{delivery.id}/attempts", repeatable=True)
+    except (NotFound, Gone, Invalid):
+        return False
+    return True
+
+
+async def newest_age(app: GitHubApp) -> float | None:
+    """Seconds since GitHub's newest delivery to us, or None if there is none in its log."""
+    answer = await app.as_app("GET", "app/hook/deliveries?per_page=1")
+    found = [read_delivery(each) for each in answer.json()]
+    return app.clock.now() - found[0].delivered_at if found else None
+
+
+def read_delivery(found: Mapping[str, Any]) -> Delivery:
+    """A delivery from GitHub's list. `status` is "OK" or what went wrong."""
+    status, code = str(found.get("status") or ""), int(found.get("status_code") or 0)
+    return Delivery(
+        id=int(found["id"]),
+        guid=str(found.get("guid") or ""),
+        event=str(found.get("event") or ""),
+        action=found.get("action"),
+        delivered_at=timestamp(str(found["delivered_at"])),
+        ok=200 <= code < 300,
+        status=status,
+        status_code=code,
+        redelivery=bool(found.get("redelivery")),
+        installation_id=int(found.get("installation_id") or 0),
+        repository_id=int(found.get("repository_id") or 0),
+    )

@@ -1,0 +1,188 @@
+"""What a failing check left at GitHub: its job's log and failed steps, its output, its annotations.
+
+A log is never held in memory here: `Evidence.log` opens a stream of its bytes.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from github.checks import Check, Kind
+from github.errors import Forbidden, GitHubError, NotFound, Unreachable
+from github.repository import Repository
+
+LogOpener = Callable[[], AbstractAsyncContextManager[AsyncIterator[bytes]]]
+
+# A log's blob may lag behind its job by seconds. Its address holds for a minute only, so each try asks for a new one.
+LOG_WAITS = (1.0, 2.0, 4.0, 8.0)
+MAX_ANNOTATIONS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of a job. `conclusion` is success, failure, cancelled, skipped or ""."""
+
+    number: int
+    name: str
+    conclusion: str
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job of a workflow run, as one attempt ran it."""
+
+    id: int
+    name: str
+    status: str
+    conclusion: str
+    steps: tuple[Step, ...]
+    check_run_id: int
+    run_attempt: int
+    runner: str
+    labels: tuple[str, ...]
+
+    @property
+    def failed_steps(self) -> tuple[Step, ...]:
+        """The steps that failed; empty where the runner was lost before any could."""
+        return tuple(step for step in self.steps if step.conclusion in ("failure", "timed_out"))
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A remark on a line of a file. `level` is notice, warning or failure; lines count from 1."""
+
+    path: str
+    start_line: int
+    end_line: int
+    level: str
+    title: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Everything GitHub has about one failing check. `log` is None where there is none, and `log_missing` says why."""
+
+    check: Check
+    details: str = ""
+    job: Job | None = None
+    annotations: tuple[Annotation, ...] = ()
+    log: LogOpener | None = None
+    log_missing: str = ""
+
+    @property
+    def failed_steps(self) -> tuple[str, ...]:
+        """The names of the steps that failed."""
+        return tuple(step.name for step in self.job.failed_steps) if self.job else ()
+
+
+async def evidence(repository: Repository, check: Check) -> Evidence:
+    """What `check` left behind, whatever kind it is. Only Actions jobs have logs that an App may read."""
+    if check.kind is Kind.STATUS:
+        return Evidence(check, _details(check), log_missing="a commit status has no log at GitHub")
+    if check.kind is Kind.WORKFLOW:
+        said = f"The workflow {check.title or check.name} ended as {check.conclusion} before any job began."
+        return Evidence(check, said, log_missing="no job began")
+    notes = tuple([note async for note in annotations(repository, check.id)]) if check.annotations else ()
+    if check.kind is Kind.CHECK_RUN:
+        return Evidence(check, _details(check), annotations=notes, log_missing="only the app itself has its log")
+    job = await find_job(repository, check)
+    if job is None:
+        return Evidence(check, _details(check), annotations=notes, log_missing="its job is no longer listed")
+    return Evidence(check, _details(check), job, notes, log=lambda: open_log(repository, job.id))
+
+
+async def find_job(repository: Repository, check: Check) -> Job | None:
+    """The Actions job behind a check run: followed by `check_run_url`, since equal ids are only today's custom."""
+    if check.run_id:
+        async for job in jobs(repository, check.run_id):
+            if check.id in (job.check_run_id, job.id):
+                return job
+    try:
+        return _job(await repository.get(f"actions/jobs/{check.id}"))
+    except (NotFound, Forbidden):
+        return None
+
+
+async def jobs(repository: Repository, run_id: int, attempt: int | None = None) -> AsyncIterator[Job]:
+    """The jobs of a run's `attempt`; without one, the newest of each."""
+    path = f"actions/runs/{run_id}" + (f"/attempts/{attempt}" if attempt else "")
+    async for found in repository.pages(f"{path}/jobs", "jobs"):
+        yield _job(found)
+
+
+async def annotations(repository: Repository, check_run_id: int) -> AsyncIterator[Annotation]:
+    """The annotations of a check run, at most 200."""
+    async for each in repository.pages(f"check-runs/{check_run_id}/annotations", limit=MAX_ANNOTATIONS):
+        yield Annotation(
+            path=str(each.get("path") or ""),
+            start_line=int(each.get("start_line") or 0),
+            end_line=int(each.get("end_line") or 0),
+            level=str(each.get("annotation_level") or "notice"),
+            title=str(each.get("title") or ""),
+            message=str(each.get("message") or ""),
+        )
+
+
+@asynccontextmanager
+async def open_log(repository: Repository, job_id: int) -> AsyncIterator[AsyncIterator[bytes]]:
+    """The log of a job, as a stream of bytes.
+
+    GitHub redirects to a signed address at another host, where `Authorization` must not be sent. A blob that is not
+    there yet is asked for again for some seconds. Raises Gone for a log that was deleted or is past its retention.
+    """
+    waits = list(LOG_WAITS)
+    async with AsyncExitStack() as stack:
+        while True:
+            address = await _address(repository, job_id)
+            try:
+                response = await stack.enter_async_context(repository.app.wire.stream(address))
+                break
+            except (NotFound, Forbidden, Unreachable):
+                if not waits:
+                    raise
+            await repository.app.clock.sleep(waits.pop(0))
+        yield _chunks(response)
+
+
+async def _chunks(response: httpx.Response) -> AsyncIterator[bytes]:
+    try:
+        async for chunk in response.aiter_bytes(64 * 1024):
+            yield chunk
+    except httpx.HTTPError as error:
+        raise Unreachable(f"the log broke off ({type(error).__name__}): ask for it again") from error
+
+
+async def _address(repository: Repository, job_id: int) -> str:
+    answer = await repository.request("GET", f"actions/jobs/{job_id}/logs", follow=False)
+    location = answer.headers.get("location")
+    if answer.status != 302 or not location:
+        raise GitHubError(f"job {job_id}: GitHub gave no address for its log (status {answer.status})")
+    return location
+
+
+def _job(found: dict[str, Any]) -> Job:
+    tail = str(found.get("check_run_url") or "").rpartition("/")[2]
+    steps = tuple(
+        Step(int(step.get("number") or 0), str(step.get("name") or ""), str(step.get("conclusion") or ""))
+        for step in found.get("steps") or ()
+    )
+    return Job(
+        id=int(found["id"]),
+        name=str(found.get("name") or ""),
+        status=str(found.get("status") or ""),
+        conclusion=str(found.get("conclusion") or ""),
+        steps=steps,
+        check_run_id=int(tail) if tail.isdigit() else 0,
+        run_attempt=int(found.get("run_attempt") or 1),
+        runner=str(found.get("runner_name") or ""),
+        labels=tuple(str(label) for label in found.get("labels") or ()),
+    )
+
+
+def _details(check: Check) -> str:
+    parts = (check.title, check.summary, check.text)
+    return "\n\n".join(dict.fromkeys(part.strip() for part in parts if part.strip()))

@@ -1,0 +1,118 @@
+"""Publishing a turn: a tree, one commit, and a branch that is made or moved forward; never over anybody's work.
+
+Safe to run twice: a turn whose commit is on the branch already is found by its trailer and left alone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from github import branches
+from github.commits import TRAILER, create_commit, find_turn, tree_of
+from github.errors import AlreadyExists, Conflict, GitHubError, NotFastForward
+from github.repositories import compare, head
+from github.repository import Repository
+from github.scopes import Scope
+from github.trees import ContentOf, FileChange, build_tree
+
+RACES = 3  # pushes by others in a row, during one publication, that are merged before it gives up
+
+log = structlog.get_logger()
+
+
+class MergeConflict(Conflict):
+    """Somebody else's push does not merge with the turn. `ours` is the turn's commit, `theirs` the branch's head."""
+
+    def __init__(self, message: str, *, ours: str, theirs: str) -> None:
+        super().__init__(message)
+        self.ours = ours
+        self.theirs = theirs
+
+
+class HistoryRewritten(Conflict):
+    """The branch was force-pushed: it no longer holds the commit that the turn started from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """What a turn wants to publish. `parent` is the commit it started from, `tree` the one the box ended with."""
+
+    turn: str
+    branch: str
+    parent: str
+    tree: str
+    changes: Sequence[FileChange]
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """`commit` holds the turn; `head` is the branch's tip after it, which is a merge if somebody else had pushed."""
+
+    commit: str
+    head: str
+    already: bool = False
+    merged: bool = False
+
+
+async def publish(repository: Repository, wanted: Publication, content_of: ContentOf) -> Published:
+    """Put the turn's commit on its branch, which is made if it is not there.
+
+    Raises RefusedBranch (nothing was sent), TreeMismatch, MergeConflict, HistoryRewritten, RuleViolation,
+    WorkflowsPermissionMissing, and what `github.client` raises.
+    """
+    if f"{TRAILER}: {wanted.turn}" not in wanted.message:
+        raise ValueError(f"the message of turn {wanted.turn} lacks its trailer: it could not be found again")
+    await branches.refuse_unless_ours_to_write(repository, wanted.branch)
+    tip = await head(repository, wanted.branch)
+    if tip is not None and (done := await find_turn(repository, wanted.branch, wanted.turn)):
+        return Published(done, tip, already=True)
+    base_tree = await tree_of(repository, wanted.parent)
+    tree = await build_tree(repository, base_tree, wanted.changes, content_of, expected=wanted.tree)
+    commit = await create_commit(repository, message=wanted.message, tree=tree, parents=[wanted.parent])
+    for _race in range(RACES):
+        try:
+            published = await _place(repository, wanted, commit, tip)
+            log.info("turn published", repository=repository.id, branch=wanted.branch, turn=wanted.turn, commit=commit)
+            return published
+        except (NotFastForward, AlreadyExists):
+            tip = await head(repository, wanted.branch)
+    raise GitHubError(f"{wanted.branch} moved {RACES} times while turn {wanted.turn} was published; try again later")
+
+
+async def _place(repository: Repository, wanted: Publication, commit: str, tip: str | None) -> Published:
+    if tip is None:
+        await branches.create(repository, wanted.branch, commit)
+        return Published(commit, commit)
+    if tip == wanted.parent:
+        await branches.fast_forward(repository, wanted.branch, commit)
+        return Published(commit, commit)
+    return Published(commit, await _merge(repository, wanted, commit, tip), merged=True)
+
+
+async def _merge(repository: Repository, wanted: Publication, commit: str, tip: str) -> str:
+    """Merge the turn into what somebody else pushed meanwhile; the branch's new head."""
+    status = (await compare(repository, wanted.parent, tip)).get("status")
+    if status not in ("ahead", "identical"):
+        raise HistoryRewritten(
+            f"{wanted.branch} was force-pushed from {wanted.parent} to {tip}: the turn's work is in commit {commit}, "
+            "and the branch is left as it is"
+        )
+    body = {
+        "base": wanted.branch,
+        "head": commit,
+        "commit_message": f"Merge what was pushed to {wanted.branch} meanwhile\n\n{TRAILER}: {wanted.turn}-merge\n",
+    }
+    await branches.refuse_unless_ours_to_write(repository, wanted.branch)
+    try:
+        answer = await repository.request("POST", "merges", scope=Scope.PUBLISH, json=body, repeatable=True)
+    except Conflict as error:
+        raise MergeConflict(
+            f"what was pushed to {wanted.branch} meanwhile ({tip}) conflicts with turn {wanted.turn} ({commit})",
+            ours=commit,
+            theirs=tip,
+        ) from error
+    if answer.status == 204:  # in the branch already
+        return await head(repository, wanted.branch) or commit
+    return str(answer.json()["sha"])

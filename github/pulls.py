@@ -1,0 +1,102 @@
+"""Our pull requests: opened once, found again, changed in place, and made ready when they are green."""
+
+from typing import Any
+
+from github.errors import AlreadyExists, GitHubError, Invalid, PermissionMissing, RefusedBranch
+from github.repositories import Pull, pull, pulls_of_branch, read_pull
+from github.repository import Repository
+from github.scopes import Scope
+from github.text import MAX_BODY, clip
+
+MAX_TITLE = 256
+
+_READY = """mutation($id: ID!) {
+  markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } }
+}"""
+_DRAFT = """mutation($id: ID!) {
+  convertPullRequestToDraft(input: {pullRequestId: $id}) { pullRequest { isDraft } }
+}"""
+
+
+async def open_or_find(
+    repository: Repository, *, branch: str, base: str, title: str, body: str, draft: bool = True
+) -> Pull:
+    """The open pull request from our `branch`, made if there is none.
+
+    Where drafts do not exist (private repositories of free plans) it is opened as a plain one. Raises RefusedBranch for
+    `branch` = `base`, Invalid for what GitHub refuses, such as no commits between the two.
+    """
+    if branch == base:
+        raise RefusedBranch(f"a pull request from {branch!r} into itself makes no sense: name another base")
+    if found := await _newest(repository, branch, base):
+        return found
+    wanted = {"title": _title(title), "head": branch, "base": base, "body": clip(body, MAX_BODY), "draft": draft}
+    try:
+        return await _create(repository, wanted)
+    except AlreadyExists:
+        if found := await _newest(repository, branch, base):
+            return found
+        raise
+    except Invalid as error:
+        if not draft or "draft" not in error.message.lower():
+            raise
+    return await _create(repository, {**wanted, "draft": False})
+
+
+async def update(
+    repository: Repository, number: int, *, title: str | None = None, body: str | None = None, state: str | None = None
+) -> Pull:
+    """Change the title, the body or the state (open, closed) of a pull request."""
+    wanted: dict[str, Any] = {}
+    if title is not None:
+        wanted["title"] = _title(title)
+    if body is not None:
+        wanted["body"] = clip(body, MAX_BODY)
+    if state is not None:
+        wanted["state"] = state
+    answer = await repository.request("PATCH", f"pulls/{number}", scope=Scope.PUBLISH, json=wanted, repeatable=True)
+    return read_pull(answer.json())
+
+
+async def mark_ready(repository: Repository, number: int) -> bool:
+    """Take a pull request out of draft; False if it was not one. Only GraphQL can do this."""
+    return await _set_draft(repository, number, draft=False)
+
+
+async def mark_draft(repository: Repository, number: int) -> bool:
+    """Make a pull request a draft again; False if it was one, or where drafts do not exist."""
+    try:
+        return await _set_draft(repository, number, draft=True)
+    except Invalid:
+        return False
+
+
+async def _set_draft(repository: Repository, number: int, *, draft: bool) -> bool:
+    found = await pull(repository, number)
+    if found.draft == draft:
+        return False
+    mutation = _DRAFT if draft else _READY
+    try:
+        await repository.graphql(mutation, {"id": found.node_id}, scope=Scope.PUBLISH)
+    except PermissionMissing:
+        raise
+    except GitHubError:
+        # The answer may have been lost, or somebody else was quicker: what counts is the state now.
+        if (await pull(repository, number)).draft != draft:
+            raise
+    return True
+
+
+async def _newest(repository: Repository, branch: str, base: str) -> Pull | None:
+    found = await pulls_of_branch(repository, branch)
+    return next((each for each in found if each.base_ref == base), found[0] if found else None)
+
+
+async def _create(repository: Repository, wanted: dict[str, Any]) -> Pull:
+    answer = await repository.request("POST", "pulls", scope=Scope.PUBLISH, json=wanted)
+    return read_pull(answer.json())
+
+
+def _title(title: str) -> str:
+    line = " ".join(title.split()) or "Changes by Greenloop"
+    return line if len(line) <= MAX_TITLE else line[: MAX_TITLE - 1].rstrip() + "…"

@@ -1,0 +1,201 @@
+"""Facts about a repository, its branches, files and pull requests, as plain values."""
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from github.config import PATH, Loaded, load
+from github.errors import EmptyRepository, Invalid, NotFound, UnreadableAnswer
+from github.repository import Repository, quoted
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """A repository as it is now."""
+
+    id: int
+    full_name: str
+    default_branch: str
+    private: bool
+    archived: bool
+    disabled: bool
+    fork: bool
+    owner_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A branch and its head. `contexts` are the checks that classic protection requires, "" app ids as 0."""
+
+    name: str
+    sha: str
+    tree: str
+    protected: bool
+    required: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """A pull request. `mergeable` is None while GitHub computes it; `head_repository_id` 0 for a deleted fork."""
+
+    number: int
+    node_id: str
+    url: str
+    title: str
+    body: str
+    state: str
+    draft: bool
+    merged: bool
+    mergeable: bool | None
+    mergeable_state: str
+    author: str
+    author_id: int
+    head_ref: str
+    head_sha: str
+    head_repository_id: int
+    head_full_name: str
+    base_ref: str
+    base_sha: str
+    base_repository_id: int
+    labels: tuple[str, ...]
+    maintainer_can_modify: bool
+
+    @property
+    def from_fork(self) -> bool:
+        """Whether its head is not in the repository that it is for."""
+        return self.head_repository_id != self.base_repository_id
+
+
+async def facts(repository: Repository) -> Facts:
+    """What the repository is like. Raises NotFound."""
+    found = await repository.get("", cached=True)
+    repository.app.names[repository.id] = str(found["full_name"])
+    return Facts(
+        id=int(found["id"]),
+        full_name=str(found["full_name"]),
+        default_branch=str(found.get("default_branch") or ""),
+        private=bool(found.get("private")),
+        archived=bool(found.get("archived")),
+        disabled=bool(found.get("disabled")),
+        fork=bool(found.get("fork")),
+        owner_id=int((found.get("owner") or {}).get("id") or 0),
+    )
+
+
+async def branch(repository: Repository, name: str) -> Branch | None:
+    """The branch `name` and its head commit, or None."""
+    try:
+        found = await repository.get(f"branches/{quoted(name)}")
+    except NotFound:
+        return None
+    commit = found.get("commit") or {}
+    checks = (found.get("protection") or {}).get("required_status_checks") or {}
+    required = {(str(context), 0) for context in checks.get("contexts") or ()}
+    for check in checks.get("checks") or ():
+        required.discard((str(check.get("context")), 0))
+        required.add((str(check.get("context")), int(check.get("app_id") or 0)))
+    if checks.get("enforcement_level") == "off":
+        required = set()
+    return Branch(
+        name=str(found.get("name") or name),
+        sha=str(commit["sha"]),
+        tree=str(((commit.get("commit") or {}).get("tree") or {}).get("sha") or ""),
+        protected=bool(found.get("protected")),
+        required=tuple(sorted(required)),
+    )
+
+
+async def head(repository: Repository, name: str) -> str | None:
+    """The SHA at the tip of the branch `name`, read from the ref itself; None if there is no such branch."""
+    try:
+        found = await repository.get(f"git/ref/heads/{quoted(name)}")
+    except (NotFound, EmptyRepository):
+        return None
+    if isinstance(found, list):  # GitHub Enterprise Server before 3.0 answers with prefix matches
+        return None
+    return str(found["object"]["sha"])
+
+
+async def file_at(repository: Repository, path: str, ref: str) -> bytes | None:
+    """The content of the file `path` at `ref` (branch or SHA), or None. At most 1 MB, which is the API's limit."""
+    try:
+        found = await repository.get(f"contents/{quoted(path)}", cached=True, params={"ref": ref})
+    except (NotFound, EmptyRepository):
+        return None
+    if not isinstance(found, dict) or found.get("type") != "file":
+        return None
+    if found.get("encoding") != "base64":
+        raise UnreadableAnswer(f"{path} at {ref} is too large for the contents API ({found.get('size')} bytes)")
+    return base64.b64decode(found.get("content") or "")
+
+
+async def settings(repository: Repository, default_branch: str) -> Loaded:
+    """The repository's `.github/greenloop.yml`, from its default branch only."""
+    return load(await file_at(repository, PATH, f"refs/heads/{default_branch}"))
+
+
+async def pull(repository: Repository, number: int) -> Pull:
+    """A pull request. Raises NotFound."""
+    return read_pull(await repository.get(f"pulls/{number}"))
+
+
+async def issue(repository: Repository, number: int) -> dict[str, Any]:
+    """An issue as GitHub gives it. Raises NotFound, or Gone for a deleted one."""
+    found: dict[str, Any] = await repository.get(f"issues/{number}")
+    return found
+
+
+async def pulls_of_branch(repository: Repository, name: str, *, state: str = "open") -> list[Pull]:
+    """The pull requests from our own branch `name`, newest first. Forks with a branch of that name do not count."""
+    owner = (await repository.full_name()).split("/")[0]
+    params = {"head": f"{owner}:{name}", "state": state}
+    found = [read_pull(each) async for each in repository.pages("pulls", params=params, limit=100)]
+    return [each for each in found if each.head_ref == name and each.head_repository_id == repository.id]
+
+
+async def pulls_of_commit(repository: Repository, sha: str) -> list[Pull]:
+    """The pull requests that hold the commit `sha` and are for this repository: works for forks, whose events do not
+    name them."""
+    try:
+        found = [read_pull(each) async for each in repository.pages(f"commits/{sha}/pulls", limit=100)]
+    except (NotFound, Invalid):
+        return []
+    return [each for each in found if each.base_repository_id == repository.id]
+
+
+async def compare(repository: Repository, base: str, head: str) -> dict[str, Any]:
+    """GitHub's comparison `base...head`: status (ahead, behind, diverged, identical), ahead_by, behind_by,
+    merge_base_commit, commits (at most 250) and files (at most 300)."""
+    found: dict[str, Any] = await repository.get(f"compare/{quoted(base)}...{quoted(head)}")
+    return found
+
+
+def read_pull(found: Mapping[str, Any]) -> Pull:
+    """A pull request from a REST answer, whole or as in lists."""
+    top, base = found.get("head") or {}, found.get("base") or {}
+    top_repo, base_repo = top.get("repo") or {}, base.get("repo") or {}
+    author = found.get("user") or {}
+    return Pull(
+        number=int(found["number"]),
+        node_id=str(found.get("node_id") or ""),
+        url=str(found.get("html_url") or ""),
+        title=str(found.get("title") or ""),
+        body=str(found.get("body") or ""),
+        state=str(found.get("state") or ""),
+        draft=bool(found.get("draft")),
+        merged=bool(found.get("merged") or found.get("merged_at")),
+        mergeable=found.get("mergeable"),
+        mergeable_state=str(found.get("mergeable_state") or "unknown"),
+        author=str(author.get("login") or ""),
+        author_id=int(author.get("id") or 0),
+        head_ref=str(top.get("ref") or ""),
+        head_sha=str(top.get("sha") or ""),
+        head_repository_id=int(top_repo.get("id") or 0),
+        head_full_name=str(top_repo.get("full_name") or ""),
+        base_ref=str(base.get("ref") or ""),
+        base_sha=str(base.get("sha") or ""),
+        base_repository_id=int(base_repo.get("id") or 0),
+        labels=tuple(str(label.get("name") or "") for label in found.get("labels") or ()),
+        maintainer_can_modify=bool(found.get("maintainer_can_modify")),
+    )

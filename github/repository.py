@@ -1,0 +1,137 @@
+"""A handle on one repository by its lasting id. It survives a rename or a transfer inside the installation."""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from github.errors import GitHubError, Invalid, NotFound, PermissionMissing, RateLimited
+from github.scopes import Scope
+from github.wire import Answer
+
+if TYPE_CHECKING:
+    from github.client import GitHubApp
+
+PER_PAGE = 100
+
+
+def quoted(part: str) -> str:
+    """A branch, path or login for use inside an API path; slashes stay."""
+    return quote(part, safe="/")
+
+
+class Repository:
+    """Requests about one repository, each with a token for this repository only."""
+
+    def __init__(self, app: "GitHubApp", installation_id: int, repository_id: int) -> None:
+        self.app = app
+        self.installation_id = installation_id
+        self.id = repository_id
+
+    def __repr__(self) -> str:
+        return f"Repository(id={self.id}, name={self.app.names.get(self.id)!r})"
+
+    async def full_name(self) -> str:
+        """`owner/name`, as far as we know; a rename is noticed when GitHub redirects or no longer finds it."""
+        return self.app.names.get(self.id) or await self.refresh_name()
+
+    async def refresh_name(self) -> str:
+        """Ask GitHub what the repository is called now. Raises NotFound if it is gone or no longer ours to see."""
+        answer = await self._send("GET", f"repositories/{self.id}", Scope.READ)
+        name = str(answer.json()["full_name"])
+        self.app.names[self.id] = name
+        return name
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        scope: Scope = Scope.READ,
+        json: Any = None,
+        params: Mapping[str, str | int] | None = None,
+        repeatable: bool = False,
+        cached: bool = False,
+        follow: bool = True,
+    ) -> Answer:
+        """A request to `repos/{owner}/{name}/{path}`. `path` is quoted already; "" is the repository itself.
+
+        `repeatable` marks a write that may safely happen twice, so that it is tried again after a 5xx or a broken
+        connection. `cached` asks conditionally (GET only). Raises GitHubError.
+        """
+        options: dict[str, Any] = {
+            "json": json,
+            "params": params,
+            "repeatable": repeatable,
+            "cached": cached,
+            "follow": follow,
+        }
+        name = await self.full_name()
+        try:
+            answer = await self._send(method, f"repos/{name}/{path}".rstrip("/"), scope, **options)
+        except NotFound:
+            if await self.refresh_name() == name:
+                raise
+            name = await self.full_name()
+            answer = await self._send(method, f"repos/{name}/{path}".rstrip("/"), scope, **options)
+        if answer.moved:
+            self.app.names.pop(self.id, None)
+        return answer
+
+    async def get(self, path: str, *, cached: bool = False, params: Mapping[str, str | int] | None = None) -> Any:
+        """The JSON value of a GET."""
+        return (await self.request("GET", path, cached=cached, params=params)).json()
+
+    async def pages(
+        self,
+        path: str,
+        key: str | None = None,
+        *,
+        cached: bool = False,
+        params: Mapping[str, str | int] | None = None,
+        limit: int = 1000,
+    ) -> AsyncIterator[Any]:
+        """The items of all pages, at most `limit`; `key` names the list where GitHub wraps it in an object."""
+        seen = 0
+        answer = await self.request("GET", path, cached=cached, params={"per_page": PER_PAGE, **(params or {})})
+        while True:
+            value = answer.json()
+            for item in (value.get(key) if key else value) or ():
+                if seen == limit:
+                    return
+                seen += 1
+                yield item
+            following = answer.next_page
+            if following is None:
+                return
+            answer = await self._send("GET", following, Scope.READ, cached=cached)
+
+    async def graphql(self, query: str, variables: Mapping[str, Any], *, scope: Scope = Scope.TALK) -> Any:
+        """The `data` of a GraphQL query or mutation. GraphQL answers 200 also for errors; those are raised."""
+        answer = await self.app.as_installation(
+            self.installation_id,
+            (self.id,),
+            scope,
+            "POST",
+            self.app.addresses.graphql,
+            json={"query": query, "variables": dict(variables)},
+        )
+        value = answer.json()
+        if value.get("errors"):
+            raise _graphql_error(value["errors"], self.app.clock.now())
+        return value.get("data") or {}
+
+    async def _send(self, method: str, path: str, scope: Scope, **options: Any) -> Answer:
+        return await self.app.as_installation(self.installation_id, (self.id,), scope, method, path, **options)
+
+
+def _graphql_error(found: list[Mapping[str, Any]], now: float) -> GitHubError:
+    first = found[0]
+    kind = str(first.get("type") or "")
+    text = f"GraphQL: {'; '.join(str(each.get('message') or each) for each in found)}"
+    if kind == "RATE_LIMITED":
+        return RateLimited(text, retry_at=now + 60, secondary=False, request="POST graphql", status=200)
+    if kind == "NOT_FOUND":
+        return NotFound(text, request="POST graphql", status=200)
+    if kind == "FORBIDDEN" or "not accessible by integration" in text:
+        return PermissionMissing(text, request="POST graphql", status=200)
+    return Invalid(text, request="POST graphql", status=200)

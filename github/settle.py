@@ -1,0 +1,118 @@
+"""What a commit's checks amount to: still running, red, green, or one of the ways in which nothing will come. Pure."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
+
+from github.checks import Check, Required, Snapshot
+from github.config import Checks
+
+FAILING = frozenset({"failure", "timed_out", "startup_failure"})
+PASSING = frozenset({"success", "neutral", "skipped"})
+
+
+class Verdict(StrEnum):
+    """RUNNING is the only one that is not final; OVERDUE means that the longest wait has passed.
+
+    CANCELLED: nothing failed, but checks were cancelled or went stale, so they prove nothing until they are run again.
+    """
+
+    RUNNING = "running"
+    RED = "red"
+    GREEN = "green"
+    NONE = "none"
+    AWAITING_APPROVAL = "awaiting_approval"
+    CANCELLED = "cancelled"
+    CONFLICTED = "conflicted"
+    MISSING_REQUIRED = "missing_required"
+    OVERDUE = "overdue"
+
+
+@dataclass(frozen=True, slots=True)
+class HeadState:
+    """A verdict with its grounds. `explanation` is a sentence for people; `look_again` is in seconds, None if final."""
+
+    verdict: Verdict
+    explanation: str
+    red: tuple[Check, ...] = ()
+    running: tuple[Check, ...] = ()
+    green: tuple[Check, ...] = ()
+    awaiting: tuple[Check, ...] = ()
+    cancelled: tuple[Check, ...] = ()
+    missing: tuple[Required, ...] = ()
+    conflicted: bool = False
+    look_again: float | None = None
+
+
+def settle(snapshot: Snapshot, rules: Checks, *, now: float, since: float) -> HeadState:
+    """The state of the head at `now`. `since` is when the commit was pushed: the longest wait counts from there.
+
+    Nothing is decided before every check is complete, every required one has reported and `settle_seconds` have passed
+    without a change; with no check at all, twice as long after the push.
+    """
+    checks = [check for check in snapshot.checks if _counts(check, rules)]
+    red = tuple(check for check in checks if check.conclusion in FAILING)
+    green = tuple(check for check in checks if check.conclusion in PASSING)
+    awaiting = tuple(check for check in checks if check.conclusion == "action_required" or check.waiting)
+    running = tuple(check for check in checks if not check.completed and not check.waiting)
+    others = tuple(
+        check for check in checks if check.completed and check.conclusion not in FAILING | PASSING | {"action_required"}
+    )
+    missing = tuple(
+        each
+        for each in snapshot.required
+        if not _ignored(each.name, rules) and not any(each.matches(check) for check in snapshot.checks)
+    )
+
+    def state(verdict: Verdict, explanation: str, look_again: float | None = None) -> HeadState:
+        return HeadState(
+            verdict, explanation, red, running, green, awaiting, others, missing, snapshot.conflicted, look_again
+        )
+
+    open_suites = 0 if rules.required_only else snapshot.open_suites
+    left = since + rules.longest_wait_minutes * 60 - now
+    if running or (open_suites and not awaiting):
+        what = _names(running) or "jobs that have not begun"
+        if left > 0:
+            return state(Verdict.RUNNING, f"waiting for {what}", min(30.0, left))
+        if not red:
+            return state(Verdict.OVERDUE, f"{what} did not end within {rules.longest_wait_minutes} minutes")
+    quiet_at = max(snapshot.changed_at, since) + rules.settle_seconds * (1 if checks else 2)
+    if now < quiet_at and left > 0:
+        return state(Verdict.RUNNING, "waiting whether more checks begin", min(quiet_at - now, 30.0))
+    if red:
+        return state(Verdict.RED, f"{_names(red)} failed")
+    if awaiting:
+        return state(Verdict.AWAITING_APPROVAL, f"{_names(awaiting)} waits for a person's approval on GitHub")
+    if others:
+        return state(Verdict.CANCELLED, f"{_names(others)} was cancelled or went stale and has to run again")
+    if snapshot.conflicted:
+        return state(
+            Verdict.CONFLICTED, "the pull request conflicts with its base, so GitHub starts no workflows for it"
+        )
+    if missing:
+        names = ", ".join(f"`{each.name}`" for each in missing)
+        if left > 0:
+            return state(Verdict.RUNNING, f"waiting for required {names}, which never reported yet", min(30.0, left))
+        return state(
+            Verdict.MISSING_REQUIRED,
+            f"required {names} never reported: a path filter, another app or a renamed job may be why",
+        )
+    if not checks:
+        return state(Verdict.NONE, "this commit has no checks")
+    return state(Verdict.GREEN, f"{len(checks)} of {len(checks)} checks passed")
+
+
+def _counts(check: Check, rules: Checks) -> bool:
+    return not _ignored(check.name, rules) and (check.required or not rules.required_only)
+
+
+def _ignored(name: str, rules: Checks) -> bool:
+    return any(fnmatchcase(name, glob) for glob in rules.ignore)
+
+
+def _names(checks: Iterable[Check]) -> str:
+    names = [f"`{check.name}`" for check in checks]
+    shown = ", ".join(names[:5])
+    return f"{shown} and {len(names) - 5} more" if len(names) > 5 else shown
