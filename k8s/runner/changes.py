@@ -1,0 +1,205 @@
+"""What a turn changed: the difference between its base commit and the files as they are now, whatever happened to git.
+
+Computed with a git directory and an index of our own; the agent's commits, stashes and its `.git` make no difference.
+The rules are those of `git add -A`: the `.gitignore` files of the working tree count, links are not followed, modes
+are kept. Left out, and named in the message: nested repositories (they would become submodules), files that cannot be
+read, names that are not UTF-8.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import protocol
+from .git import Git
+from .protocol import Change, Limits
+
+GITLINK = "160000"
+DIFF_CUT = "\n[greenloop: the diff is cut here, at {limit} bytes]\n"
+
+
+class TooMany(Exception):
+    """More changed files than the turn may have; `str()` says it in words."""
+
+
+class TooLarge(Exception):
+    """Larger changes than the turn may have; `str()` says it in words."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """The final tree, what differs from the base, and what was left out."""
+
+    tree: str
+    changes: list[Change]
+    diff: str
+    left_out: list[str] = field(default_factory=list)
+
+
+def find(git: Git, base: str, limits: Limits, merged: str | None = None) -> Report:
+    """Compare the working tree of `git` with commit `base`. Writes the new objects into its git directory.
+
+    What stands in the tree of `merged` (a commit that was merged before the agent began) does not count towards the
+    limits. Raises `TooMany`, `TooLarge`, `GitError`.
+    """
+    worktree = git.work_tree
+    assert worktree is not None  # noqa: S101 - the caller's mistake, not data
+    # files that were only touched do not count
+    git.attempt("update-index", "-q", "--refresh")
+    known = _records(git.run("diff-files", "-z", "--name-only", "--ignore-submodules=all"))
+    fresh = _records(git.run("ls-files", "-z", "--others", "--exclude-standard"))
+    links = [entry.partition(b"\t")[2] for entry in _records(git.run("ls-files", "-s", "-z")) if entry[:6] == b"160000"]
+    gone = [path for path in links if not os.path.lexists(_whole(worktree, path))]
+    left_out: list[str] = []
+    paths = [*gone, *_usable(worktree, [*known, *fresh], left_out)]
+    if merged is None:
+        # a rename is two paths and one change
+        if len(paths) > 2 * limits.changed_files:
+            raise TooMany(_too_many(len(paths), limits))
+        _weigh(((os.fsdecode(path), _size(worktree, path)) for path in paths), limits)
+    if paths:
+        lost = [path for path in paths if not os.path.lexists(_whole(worktree, path))]
+        for part in (lost, [path for path in paths if path not in set(lost)]):
+            feed = b"".join(path + b"\0" for path in part)
+            git.run("update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=feed)
+    tree = git.run("write-tree").decode().strip()
+    changes = _changes(git, base)
+    others = _entries(git, merged) if merged else {}
+    ours = [change for change in changes if others.get(change.path) != (change.mode, change.sha)]
+    if len(ours) > limits.changed_files:
+        raise TooMany(_too_many(len(ours), limits))
+    _weigh(((change.path, change.size) for change in ours), limits)
+    return Report(tree, changes, _diff(git, base), left_out)
+
+
+def blobs(git: Git, changes: Iterable[Change]) -> Iterator[tuple[str, bytes]]:
+    """The contents that `changes` name, each once: (sha, bytes)."""
+    wanted = sorted({change.sha for change in changes if change.sha})
+    if not wanted:
+        return
+    with git.stream("cat-file", "--batch") as (ask, answer):
+        for sha in wanted:
+            ask.write(f"{sha}\n".encode())
+            ask.flush()
+            size = int(answer.readline().split()[2])
+            content = answer.read(size)
+            answer.read(1)
+            yield sha, content
+
+
+def _records(listing: bytes) -> list[bytes]:
+    return [record for record in listing.split(b"\0") if record]
+
+
+def _whole(worktree: Path, path: bytes) -> Path:
+    return worktree / os.fsdecode(path)
+
+
+def _usable(worktree: Path, paths: list[bytes], left_out: list[str]) -> list[bytes]:
+    usable = []
+    for path in dict.fromkeys(paths):
+        shown = path.decode("utf-8", "backslashreplace")
+        whole = _whole(worktree, path)
+        if path.endswith(b"/"):
+            left_out.append(f"{shown} (a repository of its own)")
+        elif path.decode("utf-8", "replace").encode() != path:
+            left_out.append(f"{shown} (its name is not UTF-8)")
+        elif os.path.lexists(whole) and not whole.is_symlink() and not os.access(whole, os.R_OK):
+            left_out.append(f"{shown} (it cannot be read)")
+        else:
+            usable.append(path)
+    return usable
+
+
+def _size(worktree: Path, path: bytes) -> int:
+    try:
+        about = _whole(worktree, path).lstat()
+    except OSError:
+        return 0
+    return 0 if stat.S_ISDIR(about.st_mode) else about.st_size
+
+
+def _too_many(count: int, limits: Limits) -> str:
+    return f"{count} files changed; the limit is {limits.changed_files}"
+
+
+def _weigh(sizes: Iterable[tuple[str, int]], limits: Limits) -> None:
+    total = 0
+    for path, size in sizes:
+        if size > limits.file_bytes:
+            raise TooLarge(f"{path} has {size} bytes; the limit for one file is {limits.file_bytes}")
+        total += size
+    if total > limits.changed_bytes:
+        raise TooLarge(f"the changed files have {total} bytes together; the limit is {limits.changed_bytes}")
+
+
+def _changes(git: Git, base: str) -> list[Change]:
+    raw = iter(_records(git.run("diff-index", "--cached", "--raw", "-z", "-M", "--abbrev=40", base)))
+    found: list[tuple[str, str | None, str | None, str]] = []
+    for head in raw:
+        _, mode, _, sha, status = head.decode().lstrip(":").split()
+        path = next(raw).decode("utf-8", "surrogateescape")
+        old = None
+        if status[0] in "RC":
+            old, path = path, next(raw).decode("utf-8", "surrogateescape")
+        if status[0] == "D":
+            mode_before = head.decode().lstrip(":").split()[0]
+            found.append((path, None, None, mode_before))
+        else:
+            found.append((path, sha, old, mode))
+    sizes = _sizes(git, [sha for _, sha, _, mode in found if sha and mode != GITLINK])
+    binary = _binary(git, base)
+    return [
+        Change(path, mode, sha, sizes.get(sha or "", 0), old, path in binary)
+        for path, sha, old, mode in found
+        if mode != GITLINK or sha is None
+    ]
+
+
+def _sizes(git: Git, shas: list[str]) -> dict[str, int]:
+    feed = "".join(f"{sha}\n" for sha in dict.fromkeys(shas)).encode()
+    lines = git.run("cat-file", "--batch-check=%(objectname) %(objectsize)", stdin=feed).decode().splitlines()
+    return {sha: int(size) for sha, size in (line.split() for line in lines)}
+
+
+def _binary(git: Git, base: str) -> set[str]:
+    """The paths that git takes for binary."""
+    found = set()
+    numbers = iter(git.run("diff-index", "--cached", "--numstat", "-z", "-M", base).split(b"\0"))
+    for record in numbers:
+        added, _, rest = record.partition(b"\t")
+        path = rest.partition(b"\t")[2]
+        if record and not path:
+            # a rename: the two paths follow
+            next(numbers)
+            path = next(numbers)
+        if added == b"-":
+            found.add(path.decode("utf-8", "surrogateescape"))
+    return found
+
+
+def _entries(git: Git, commit: str) -> dict[str, tuple[str, str | None]]:
+    found: dict[str, tuple[str, str | None]] = {}
+    for record in _records(git.run("ls-tree", "-r", "-z", commit)):
+        about, _, path = record.partition(b"\t")
+        mode, _, sha = about.decode().split()
+        found[path.decode("utf-8", "surrogateescape")] = (mode, sha)
+    return found
+
+
+def _diff(git: Git, base: str, limit: int = protocol.DIFF_BYTES) -> str:
+    with git.stream("diff-index", "--cached", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color", base) as (
+        _,
+        out,
+    ):
+        data = out.read(limit + 1)
+    if len(data) <= limit:
+        return data.decode("utf-8", "replace")
+    said = DIFF_CUT.format(limit=limit)
+    # whole lines only, and no half character
+    kept = data[: limit - len(said)].rpartition(b"\n")[0]
+    return kept.decode("utf-8", "replace") + said

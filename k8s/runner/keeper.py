@@ -1,0 +1,269 @@
+"""Keep one agent: start it, feed it, take what it prints, end it in time, and leave nothing of it behind.
+
+The keeper is a process of its own, with nothing else to do, so that no network and no other turn can hold it up. It
+goes on when the rest of the runner is killed. Whoever reports the turn watches its lock and reads `ended.json`.
+SIGTERM asks it to end the agent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import resource
+import selectors
+import signal
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from . import processes
+from .capture import Capture
+from .state import TurnState, lock, sign
+
+# from the first signal: INT lets a CLI write its last event, TERM is for those that ignore it (one needs it twice)
+STEPS = ((0.0, signal.SIGINT), (1.5, signal.SIGTERM), (2.2, signal.SIGTERM))
+GRACE_SECONDS = 3.0
+DRAIN_SECONDS = 0.4
+"""How long, once the agent has ended, helpers that still hold its output (`tee`) may take to write the rest."""
+
+STDERR_LIMIT = 1_000_000
+BALLAST_BYTES = 64 * 1024
+PIPE_BYTES = 1024 * 1024
+
+EXITED = "exited"
+DEADLINE = "deadline"
+ASKED = "asked"
+NOT_STARTED = "not_started"
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to run: everything absolute and ready."""
+
+    argv: list[str]
+    env: dict[str, str] = field(repr=False)
+    folder: Path
+    stdin: bytes = field(repr=False)
+    marker: str
+    seconds: float
+    output_bytes: int
+
+
+def start(state: TurnState, task: Task) -> int:
+    """Fork a keeper for `task`: its process id. From here on the turn counts as begun."""
+    # taken before the fork, so that there is no moment at which the keeper lives and the lock is free
+    held = lock(state.keeper)
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            _become_keeper(held)
+            _Keeper(state, task).run()
+            code = 0
+        except BaseException as error:
+            with contextlib.suppress(BaseException):
+                (state.path / "keeper.error").write_text(f"{type(error).__name__}: {error}")
+        finally:
+            os._exit(code)
+    os.close(held)
+    return pid
+
+
+def _become_keeper(held: int) -> None:
+    os.setsid()
+    for number in (signal.SIGINT, signal.SIGHUP):
+        # handled, not ignored: what is ignored stays ignored in the agent, and INT has to reach it
+        signal.signal(number, lambda *_: None)
+    # locks and connections of the process we were forked from must end with it
+    os.closerange(3, held)
+    os.closerange(held + 1, os.sysconf("SC_OPEN_MAX") if os.sysconf("SC_OPEN_MAX") > 0 else 65536)
+    sign(held)
+    processes.become_subreaper()
+
+
+class _Keeper:
+    def __init__(self, state: TurnState, task: Task) -> None:
+        self._state = state
+        self._task = task
+        self._selector = selectors.DefaultSelector()
+        self._captures: dict[int, Capture] = {}
+        self._agent = 0
+        self._status: int | None = None
+        self._usage: resource.struct_rusage | None = None
+        self._asked = False
+        self._feed = memoryview(task.stdin)
+
+    def run(self) -> None:
+        ballast = self._state.path / "ballast"
+        with contextlib.suppress(OSError):
+            ballast.write_bytes(bytes(BALLAST_BYTES))
+        stdout = Capture(self._state.stdout, self._task.output_bytes)
+        stderr = Capture(self._state.stderr, STDERR_LIMIT)
+        try:
+            self._begin(stdout, stderr)
+        except (OSError, ValueError) as error:
+            end: dict[str, Any] = {"how": NOT_STARTED, "message": why_not(error, self._task)}
+        else:
+            end = self._keep()
+        stdout.finish()
+        stderr.finish()
+        end["disk_full"] = stdout.disk_full or stderr.disk_full
+        # a full disk must not keep us from saying so
+        ballast.unlink(missing_ok=True)
+        self._state.note_end(end)
+
+    def _begin(self, stdout: Capture, stderr: Capture) -> None:
+        wake_read, wake_write = os.pipe()
+        for descriptor in (wake_read, wake_write):
+            os.set_blocking(descriptor, False)
+        signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGTERM, self._ask)
+        self._selector.register(wake_read, selectors.EVENT_READ, self._woken)
+        agent = subprocess.Popen(
+            self._task.argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=self._task.folder,
+            env=self._task.env,
+            start_new_session=True,
+            umask=0o077,
+            bufsize=0,
+            restore_signals=True,
+        )
+        self._agent = agent.pid
+        # the keeper reaps for itself
+        agent.returncode = 0
+        assert agent.stdin and agent.stdout and agent.stderr  # noqa: S101 - for the type checker: PIPE was asked for
+        found = processes.look_up(self._agent)
+        self._state.note_agent(self._agent, found.start if found else 0)
+        with contextlib.suppress(OSError):
+            # where memory runs out, the agent goes before the runner
+            Path(f"/proc/{self._agent}/oom_score_adj").write_text("500")
+        for stream, capture in ((agent.stdout, stdout), (agent.stderr, stderr)):
+            descriptor = os.dup(stream.fileno())
+            stream.close()
+            os.set_blocking(descriptor, False)
+            with contextlib.suppress(OSError, AttributeError):
+                fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+            self._captures[descriptor] = capture
+            self._selector.register(descriptor, selectors.EVENT_READ, self._take)
+        descriptor = os.dup(agent.stdin.fileno())
+        agent.stdin.close()
+        os.set_blocking(descriptor, False)
+        self._selector.register(descriptor, selectors.EVENT_WRITE, self._give)
+
+    def _ask(self, *_: object) -> None:
+        self._asked = True
+
+    def _woken(self, descriptor: int) -> None:
+        with contextlib.suppress(BlockingIOError):
+            os.read(descriptor, 4096)
+
+    def _take(self, descriptor: int) -> None:
+        try:
+            data = os.read(descriptor, PIPE_BYTES)
+        except BlockingIOError:
+            return
+        if data:
+            self._captures[descriptor].write(data)
+        else:
+            self._drop(descriptor)
+            del self._captures[descriptor]
+
+    def _give(self, descriptor: int) -> None:
+        try:
+            if self._feed:
+                self._feed = self._feed[os.write(descriptor, self._feed[:65536]) :]
+        except BlockingIOError:
+            return
+        except OSError:
+            # the agent does not want to read it all
+            self._feed = self._feed[:0]
+        if not self._feed:
+            self._drop(descriptor)
+
+    def _drop(self, descriptor: int) -> None:
+        self._selector.unregister(descriptor)
+        os.close(descriptor)
+
+    def _reap(self) -> None:
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+                if pid == 0:
+                    return
+                if pid == self._agent:
+                    self._status, self._usage = status, usage
+
+    def _turn_around(self, until: float) -> None:
+        """Handle what happens, up to `until` or the next thing that does."""
+        for key, _ in self._selector.select(max(0.0, until - time.monotonic())):
+            key.data(key.fd)
+        self._reap()
+
+    def _keep(self) -> dict[str, Any]:
+        deadline = time.monotonic() + self._task.seconds
+        while self._status is None and not self._asked and time.monotonic() < deadline:
+            self._turn_around(deadline)
+        how = EXITED if self._status is not None else ASKED if self._asked else DEADLINE
+        if self._status is None:
+            self._end_agent()
+        settled = time.monotonic() + DRAIN_SECONDS
+        while self._captures and time.monotonic() < settled and how == EXITED:
+            self._turn_around(settled)
+        killed, left = processes.sweep(roots=[os.getpid()], marker=self._task.marker, collect=self._reap)
+        # nobody is left to write: what is in the pipes is all there is, unless something survived
+        settled = time.monotonic() + DRAIN_SECONDS
+        while self._captures and time.monotonic() < settled:
+            self._turn_around(settled)
+        code = None if self._status is None else os.waitstatus_to_exitcode(self._status)
+        usage = self._usage
+        return {
+            "how": how,
+            "exit_code": code,
+            "swept": len(killed - {self._agent}),
+            "left": sorted(left),
+            "cpu_seconds": round(usage.ru_utime + usage.ru_stime, 3) if usage else 0.0,
+            "max_rss": usage.ru_maxrss * (1024 if processes.COMPLETE else 1) if usage else 0,
+        }
+
+    def _end_agent(self) -> None:
+        began = time.monotonic()
+        for after, number in STEPS:
+            while self._status is None and time.monotonic() < began + after:
+                self._turn_around(began + after)
+            if self._status is None:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self._agent, number)
+        while self._status is None and time.monotonic() < began + GRACE_SECONDS:
+            self._turn_around(began + GRACE_SECONDS)
+
+
+def why_not(error: Exception, task: Task) -> str:
+    """Why the agent did not start, and what to do, in words."""
+    program = task.argv[0]
+    number = error.errno if isinstance(error, OSError) else None
+    if number == errno.ENOENT and not task.folder.is_dir():
+        return f"The working directory {task.folder} is gone."
+    if number == errno.ENOENT:
+        where = (
+            f"PATH is {task.env.get('PATH')}"
+            if "/" not in program
+            else "nothing is there, or its interpreter is missing"
+        )
+        return (
+            f"The agent {program!r} is not in this box ({where}). Install it in the box's image or name its full path."
+        )
+    if number == errno.EACCES:
+        return f"The agent {program!r} may not be executed: permission denied. Make it executable (chmod +x)."
+    if number == errno.ENOEXEC:
+        return f"The agent {program!r} is no program for this machine, or a script without a #! line."
+    if number == errno.E2BIG:
+        return f"The command line or environment of {program!r} is too long for the system; long texts belong on stdin."
+    return f"The agent {program!r} could not be started: {error}."

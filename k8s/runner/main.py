@@ -1,0 +1,304 @@
+"""The runner itself: ask the service for a turn, have it run by a process of its own, ask again.
+
+    python -m k8s.runner --service URL --box NAME --home DIR --token-file FILE
+
+Exit codes: 0 asked to stop, or the service was away too long; 2 misuse; 3 the box token is refused; 4 another runner
+holds the home.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import processes, protocol
+from .link import FIRST_PAUSE, LONGEST_PAUSE, Link, Refused, Unreachable, jittered
+from .protocol import ProtocolError, Turn
+from .state import Held, Home, TurnState, held, lock, sign, signed
+from .turn import Supervisor
+
+VERSION = "1"
+STOPPED, REFUSED, HOME_HELD = 0, 3, 4
+CRASHES = 5
+"""How often one turn may bring its supervisor down before it is given up."""
+
+STOP_SECONDS = 20.0
+"""How long turns may take to report when the box is being stopped."""
+
+LOCK_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a runner was started."""
+
+    service: str
+    box: str
+    home: Path
+    token_file: Path
+    parallel: int = 1
+    orphan_seconds: float = 900.0
+
+
+class _Stop(BaseException):
+    """SIGTERM or SIGINT; raised by the handler, so that it ends a long poll too."""
+
+
+def read_options(arguments: list[str], env: Mapping[str, str]) -> Options:
+    """Options from the command line, or else from `GREENLOOP_…`. Exits 2 with usage when something is missing."""
+    parser = argparse.ArgumentParser(prog="runner", description="Runs the turns of one Greenloop box.")
+    for name, variable, about in (
+        ("service", "GREENLOOP_SERVICE", "URL of the service"),
+        ("box", "GREENLOOP_BOX", "name of this box"),
+        ("home", "GREENLOOP_HOME", "home directory of the box"),
+        ("token-file", "GREENLOOP_BOX_TOKEN_FILE", "file with the box token"),
+    ):
+        preset = env.get(variable)
+        parser.add_argument(f"--{name}", default=preset, required=not preset, help=f"{about} (or {variable})")
+    parser.add_argument("--parallel", type=int, default=1, help="turns at a time (default %(default)s)")
+    parser.add_argument(
+        "--orphan-seconds", type=float, default=900.0,
+        help="exit when the service was unreachable this long and no turn runs (default %(default)s)",
+    )  # fmt: skip
+    given = parser.parse_args(arguments)
+    if given.parallel < 1:
+        parser.error("--parallel must be at least 1")
+    return Options(
+        given.service, given.box, Path(given.home), Path(given.token_file), given.parallel, given.orphan_seconds
+    )
+
+
+def log(box: str, line: str) -> None:
+    """One line to stderr."""
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.write(f"{now} runner box={box} {line}\n")
+        sys.stderr.flush()
+
+
+@dataclass
+class _Running:
+    turn_id: str
+    turn: Turn | None
+    crashes: int = 0
+
+
+class Runner:
+    """Holds one home, and the supervisors of its turns. One thread, so that it may fork at any time."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._home = Home(options.home)
+        self._running: dict[int, _Running] = {}
+        self._lock = -1
+        self._link = Link(options.service, options.token_file)
+        self._refused = False
+
+    def _log(self, line: str) -> None:
+        log(self._options.box, line)
+
+    def run(self) -> int:
+        """Serve until told to stop: the exit code."""
+        self._home.make()
+        try:
+            self._lock = self._take_home()
+        except Held:
+            self._log(f"home={self._home.path} is held by the runner with pid {signed(self._home.root / 'lock')}")
+            return HOME_HELD
+        sign(self._lock)
+        processes.become_subreaper()
+        if not processes.COMPLETE:
+            self._log(
+                f"platform={sys.platform} has no child subreaper: processes that leave tree and group may survive"
+            )
+        signal.signal(signal.SIGTERM, self._on_stop)
+        signal.signal(signal.SIGINT, self._on_stop)
+        self._log(f"version={VERSION} pid={os.getpid()} home={self._home.path} service={self._options.service}")
+        try:
+            for state in self._home.turn_states():
+                self._start(_Running(state.id, None))
+            return self._serve()
+        except _Stop:
+            return self._stop()
+        except Refused as refused:
+            self._log(f"token refused: {refused}")
+            return REFUSED
+
+    def _take_home(self) -> int:
+        # the runner before us may be on its way out
+        until = time.monotonic() + LOCK_SECONDS
+        while True:
+            try:
+                return lock(self._home.root / "lock")
+            except Held:
+                if time.monotonic() >= until:
+                    raise
+                time.sleep(0.1)
+
+    def _on_stop(self, *_: object) -> None:
+        raise _Stop
+
+    def _serve(self) -> int:
+        pause, refused = FIRST_PAUSE, None
+        while True:
+            self._collect(
+                wait=len(self._running) >= self._options.parallel or any(r.crashes for r in self._running.values())
+            )
+            if self._refused:
+                return REFUSED
+            if len(self._running) >= self._options.parallel:
+                continue
+            try:
+                status, answer = self._poll()
+            except Unreachable as error:
+                away = time.monotonic() - self._link.last_answer
+                if away >= self._options.orphan_seconds and not self._running:
+                    self._log(f"the service has been unreachable for {away:.0f} s: {error}")
+                    return STOPPED
+                pause = self._rest(pause)
+                continue
+            if status in (401, 403):
+                refused = self._link.refused(refused)
+                pause = self._rest(pause)
+                continue
+            refused = None
+            if status == 200:
+                pause = FIRST_PAUSE if self._take(answer) else self._rest(pause)
+            elif status == 204:
+                pause = FIRST_PAUSE
+            else:
+                self._log(f"unexpected answer to next: {status} {answer[:200]!r}")
+                pause = self._rest(pause)
+
+    @staticmethod
+    def _rest(pause: float) -> float:
+        time.sleep(jittered(pause))
+        return min(pause * 2, LONGEST_PAUSE)
+
+    def _poll(self) -> tuple[int, bytes]:
+        turn = next(iter(self._running.values())).turn_id if self._running else None
+        return self._link.once(
+            "POST",
+            f"/boxes/{self._options.box}/next",
+            {"runner": {"version": VERSION, "turn": turn}},
+            seconds=protocol.POLL_SECONDS + 10,
+        )
+
+    def _take(self, answer: bytes) -> bool:
+        try:
+            turn = protocol.turn_from_json(json.loads(answer))
+        except (ProtocolError, ValueError) as error:
+            self._log(f"a turn that breaks the protocol: {error}")
+            return False
+        if any(running.turn_id == turn.turn for running in self._running.values()):
+            return False
+        self._start(_Running(turn.turn, turn))
+        return True
+
+    # supervisors
+
+    def _start(self, running: _Running) -> None:
+        # a fork must share no connection
+        self._link.close()
+        siblings = set(self._running)
+        mother = os.getpid()
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT})
+        pid = os.fork()
+        if pid == 0:
+            code = 1
+            try:
+                code = self._supervise(running, mother, siblings, blocked)
+            except BaseException as error:
+                self._log(f"turn={running.turn_id} supervisor failed: {type(error).__name__}: {error}")
+            finally:
+                os._exit(code)
+        self._running[pid] = running
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+    def _supervise(self, running: _Running, mother: int, siblings: set[int], mask: set[int | signal.Signals]) -> int:
+        os.close(self._lock)
+        processes.become_subreaper()
+        link = Link(self._options.service, self._options.token_file)
+        supervisor = Supervisor(
+            self._home, link, running.turn_id, lambda line: self._log(f"turn={running.turn_id} {line}")
+        )
+        signal.signal(signal.SIGTERM, supervisor.stop)
+        signal.signal(signal.SIGINT, supervisor.stop)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+        def strays() -> tuple[set[int], set[int]]:
+            others = [state.keeper for state in self._home.turn_states() if state.id != running.turn_id]
+            keepers = {pid for path in others if held(path) for pid in [signed(path)] if pid}
+            return {mother, os.getpid()}, siblings | keepers
+
+        try:
+            supervisor.run(running.turn, strays)
+        except Refused as refused:
+            self._log(f"turn={running.turn_id} token refused: {refused}")
+            return REFUSED
+        return 0
+
+    def _collect(self, *, wait: bool) -> None:
+        """Reap what has ended; with `wait`, at least one supervisor, if there is any."""
+        while self._running:
+            pid, status = os.waitpid(-1, 0 if wait else os.WNOHANG)
+            if pid == 0:
+                return
+            running = self._running.pop(pid, None)
+            if running is None:
+                continue
+            wait = False
+            code = os.waitstatus_to_exitcode(status)
+            if code == REFUSED:
+                self._refused = True
+            elif code != 0:
+                self._recover(running, code)
+        processes.reap()
+
+    def _recover(self, running: _Running, code: int) -> None:
+        self._log(f"turn={running.turn_id} supervisor ended with {code}")
+        running.crashes += 1
+        if running.crashes >= CRASHES:
+            self._log(f"turn={running.turn_id} is given up after {CRASHES} crashes")
+            TurnState(self._home, running.turn_id).remove()
+            return
+        time.sleep(min(0.2 * 2**running.crashes, LONGEST_PAUSE))
+        self._start(running)
+
+    def _stop(self) -> int:
+        """End the turns, let them report, and go."""
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        self._log(f"stops, {len(self._running)} turns running")
+        for pid in self._running:
+            processes.send(pid, signal.SIGTERM)
+        until = time.monotonic() + STOP_SECONDS
+
+        def note(pid: int, _: int) -> None:
+            self._running.pop(pid, None)
+
+        while self._running and time.monotonic() < until:
+            processes.reap(note)
+            time.sleep(0.05)
+        for pid in self._running:
+            processes.send(pid, signal.SIGKILL)
+        return STOPPED
+
+
+def main(arguments: list[str] | None = None, env: Mapping[str, str] = os.environ) -> int:
+    """Run with these arguments (those of the command line by default): the exit code."""
+    options = read_options(sys.argv[1:] if arguments is None else arguments, env)
+    os.umask(0o077)
+    try:
+        return Runner(options).run()
+    except (OSError, ValueError) as error:
+        log(options.box, f"cannot run: {error}")
+        return 2

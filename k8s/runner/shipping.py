@@ -1,0 +1,88 @@
+"""Pass an agent's output on to the service: by offset, in whole lines, with a sign of life in between."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+
+from . import protocol
+from .link import Link
+from .protocol import LONGEST_LINE, OUTPUT_CHUNK, Output
+from .state import TurnState
+
+BEAT_SECONDS = 2.0
+"""How often the service hears of us; also how long a wish to cancel may go unheard."""
+
+PAUSE_SECONDS = 0.25
+LOOK_SECONDS = 0.03
+
+
+class Shipping:
+    """The way of one turn's stdout. The service says how far it has come; nothing is remembered here."""
+
+    def __init__(self, link: Link, state: TurnState) -> None:
+        self._link = link
+        self._state = state
+        self._offset = 0
+        self._posted = 0.0
+
+    def size(self) -> int:
+        """Bytes of output on disk."""
+        try:
+            return self._state.stdout.stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    def beat(self, state: str) -> str | None:
+        """Say that we live, unless that was said just now. Answers why to cancel, if so."""
+        if time.monotonic() - self._posted < BEAT_SECONDS:
+            return None
+        answer = self._link.output(self._state.id, Output(self._offset, state=state), patience=0)
+        self._posted = time.monotonic()
+        return answer.cancel
+
+    def follow(self, ended: Callable[[], bool], cancelled: Callable[[str], None]) -> None:
+        """Post output until `ended` and all is acknowledged; `cancelled(reason)` is called when the service wants an
+        end.
+
+        Raises `Gone`, `Refused`, `Rejected`.
+        """
+        while True:
+            # looked up before the size: what is printed later than that is not missed
+            over = ended()
+            data = self._next(over)
+            last = over and self._offset + len(data) >= self.size()
+            now = time.monotonic()
+            if last or len(data) >= OUTPUT_CHUNK or now >= self._posted + (PAUSE_SECONDS if data else BEAT_SECONDS):
+                state = protocol.REPORTING if over else protocol.RUNNING
+                output = Output(self._offset, protocol.encode(data), end=last, state=state)
+                answer = self._link.output(self._state.id, output)
+                self._posted = time.monotonic()
+                stuck = bool(data) and answer.offset <= self._offset
+                self._offset = min(max(answer.offset, 0), self.size())
+                if answer.cancel is not None:
+                    cancelled(answer.cancel)
+                if last and self._offset >= self.size():
+                    return
+                if stuck:
+                    time.sleep(PAUSE_SECONDS)
+            else:
+                time.sleep(LOOK_SECONDS)
+
+    def _next(self, over: bool) -> bytes:
+        """The bytes to send next: whole lines, unless it is the end or a line that is too long to wait for."""
+        try:
+            file = os.open(self._state.stdout, os.O_RDONLY)
+        except FileNotFoundError:
+            return b""
+        try:
+            data = os.pread(file, OUTPUT_CHUNK, self._offset)
+            if len(data) == OUTPUT_CHUNK and b"\n" not in data:
+                data = os.pread(file, LONGEST_LINE + 1, self._offset)
+        finally:
+            os.close(file)
+        whole = data.rfind(b"\n") + 1
+        if whole and not (over and self._offset + len(data) >= self.size()):
+            return data[:whole]
+        return data if over or len(data) > LONGEST_LINE else b""

@@ -1,0 +1,210 @@
+"""What a runner keeps on the home volume: enough to go on after a `kill -9` of any of its processes, and no secret.
+
+    {home}/.greenloop/lock               held by the one runner of this home; its process id
+    {home}/.greenloop/repos/{id}         objects fetched from one repository (`store`)
+    {home}/.greenloop/checkouts/{…}      what is known of one checkout (`checkout`)
+    {home}/.greenloop/turns/{turn}/      one turn, until its result is acknowledged:
+        lock        held by the process that reports the turn
+        turn.json   the turn without environment, stdin and file contents
+        keeper      held by the process that keeps the agent; its process id. Here once the agent may have started
+        pid         the agent: process id and start time
+        stdout, stderr
+        cancel      why the service asked for the end
+        ended.json  how the agent ended
+        git/        objects made from the final working tree
+        files/      `{turn_dir}`: evidence, and whatever the agent puts there
+
+A lock is the kernel's (flock): it ends with its holder, however that ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import stat
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from . import protocol
+from .protocol import Turn
+
+
+class Held(Exception):
+    """Somebody else holds the lock."""
+
+
+def lock(path: Path, *, wait: bool = False) -> int:
+    """Take a lock: a descriptor that holds it until closed, here and in every process forked since. Raises `Held`."""
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            # whoever held it before may have removed the file
+            if os.path.samestat(os.fstat(descriptor), path.stat()):
+                return descriptor
+        except BlockingIOError:
+            os.close(descriptor)
+            raise Held(str(path)) from None
+        except FileNotFoundError:
+            pass
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+        if not path.parent.is_dir():
+            raise FileNotFoundError(path)
+
+
+def held(path: Path) -> bool:
+    """Whether somebody holds this lock now."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def sign(descriptor: int) -> None:
+    """Write our process id into the lock that we hold."""
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+
+
+def signed(path: Path) -> int | None:
+    """The process id in a lock file."""
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """All of `text`, lasting, or nothing."""
+    draft = path.with_name(path.name + ".new")
+    with draft.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+
+
+def remove_tree(path: Path) -> None:
+    """Delete what is there, read-only directories too; links are not followed, and nothing there is fine."""
+    if not path.is_symlink() and path.is_dir():
+
+        def again(function: Callable[..., Any], name: str, _: object) -> None:
+            with contextlib.suppress(OSError):
+                Path(name).parent.chmod(0o700)
+                if stat.S_ISDIR(os.lstat(name).st_mode):
+                    Path(name).chmod(0o700)
+                    if function is not os.rmdir:
+                        shutil.rmtree(name, ignore_errors=True)
+                        return
+                function(name)
+
+        shutil.rmtree(path, onerror=again)
+    with contextlib.suppress(FileNotFoundError, IsADirectoryError, PermissionError):
+        path.unlink()
+
+
+class Home:
+    """A box's home directory."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.resolve()
+        self.root = self.path / ".greenloop"
+        self.turns = self.root / "turns"
+
+    def make(self) -> None:
+        """Make our own directories, closed to others."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        for folder in (self.root, self.turns, self.root / "repos", self.root / "checkouts"):
+            folder.mkdir(mode=0o700, exist_ok=True)
+
+    def turn_states(self) -> list[TurnState]:
+        """The turns found here, oldest first."""
+        folders = [path for path in self.turns.iterdir() if protocol.TURN_PATTERN.fullmatch(path.name)]
+        return [TurnState(self, path.name) for path in sorted(folders, key=lambda path: path.stat().st_mtime)]
+
+
+class TurnState:
+    """What is on disk of one turn."""
+
+    def __init__(self, home: Home, turn: str) -> None:
+        self.home = home
+        self.id = turn
+        self.path = home.turns / turn
+        self.stdout = self.path / "stdout"
+        self.stderr = self.path / "stderr"
+        self.keeper = self.path / "keeper"
+        self.files = self.path / "files"
+        self.git = self.path / "git"
+
+    def make(self, turn: Turn) -> None:
+        """Write down a turn that is about to begin."""
+        self.files.mkdir(mode=0o700, exist_ok=True)
+        files = [replace(file, content="") for file in turn.files]
+        quiet = replace(turn, env={}, stdin="", files=files)
+        write_atomically(self.path / "turn.json", json.dumps(protocol.to_json(quiet)))
+
+    def turn(self) -> Turn | None:
+        """The turn as far as it was written down; None when it did not come to that."""
+        try:
+            return protocol.turn_from_json(json.loads((self.path / "turn.json").read_text()))
+        except (OSError, ValueError):
+            return None
+
+    def note_agent(self, pid: int, start: int) -> None:
+        """Remember the agent's process."""
+        write_atomically(self.path / "pid", json.dumps([pid, start]))
+
+    def agent(self) -> tuple[int, int] | None:
+        """The agent's process id and start time."""
+        try:
+            pid, start = json.loads((self.path / "pid").read_text())
+            return int(pid), int(start)
+        except (OSError, ValueError, TypeError):
+            return None
+
+    def note_cancel(self, reason: str) -> None:
+        """Remember that, and why, the service asked for the end."""
+        write_atomically(self.path / "cancel", reason)
+
+    def cancel(self) -> str | None:
+        """Why the service asked for the end."""
+        try:
+            return (self.path / "cancel").read_text()
+        except OSError:
+            return None
+
+    def note_end(self, end: dict[str, Any]) -> None:
+        """Remember how the agent ended."""
+        write_atomically(self.path / "ended.json", json.dumps(end))
+
+    def end(self) -> dict[str, Any] | None:
+        """How the agent ended; None when its keeper did not live to say so."""
+        try:
+            end = json.loads((self.path / "ended.json").read_text())
+        except (OSError, ValueError):
+            return None
+        return end if isinstance(end, dict) else None
+
+    def remove(self) -> None:
+        """Forget the turn."""
+        # renamed first: a directory that is half deleted is not taken for a turn
+        gone = self.path.with_name(f".{self.id}.gone")
+        remove_tree(gone)
+        with contextlib.suppress(FileNotFoundError):
+            self.path.rename(gone)
+        remove_tree(gone)

@@ -1,0 +1,306 @@
+"""A service that speaks the runner's protocol over real HTTP, with real git repositories behind it.
+
+It is as strict as the protocol: unknown tokens are refused, only whole lines of output are consumed, blobs are
+checked by their sha, git is served only to a token that was minted for this turn and is not revoked.
+"""
+
+import asyncio
+import base64
+import contextlib
+import hashlib
+import os
+import secrets
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from k8s.runner import protocol
+
+BOX = "box-1"
+BOX_TOKEN = "box-token-for-tests"
+
+
+@dataclass
+class Told:
+    """What the service knows of one turn."""
+
+    turn: dict[str, Any]
+    box: str = BOX
+    handed_out: list[float] = field(default_factory=list)
+    output: bytearray = field(default_factory=bytearray)
+    consumed: int = 0
+    first_output: float | None = None
+    ended: bool = False
+    states: list[str] = field(default_factory=list)
+    heard: list[float] = field(default_factory=list)
+    cancel: str | None = None
+    tokens: list[str] = field(default_factory=list)
+    revoked: list[str] = field(default_factory=list)
+    objects: dict[str, bytes] = field(default_factory=dict)
+    object_puts: int = 0
+    result: dict[str, Any] | None = None
+    results: int = 0
+    gone: bool = False
+    evidence: dict[str, bytes] = field(default_factory=dict)
+
+
+class Service:
+    """Start it with `with Service(...)`: a thread with a server. `repositories` holds bare repositories `o/r.git`."""
+
+    def __init__(self, repositories: Path) -> None:
+        self.repositories = repositories
+        self.told: dict[str, Told] = {}
+        self.down = False
+        self.refuse_tokens = False
+        self.broken_answers = 0
+        self.before_answer: Callable[[str], None] | None = None
+        self.requests: list[str] = []
+        self.git_logins: list[str] = []
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self._server: uvicorn.Server | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def __enter__(self) -> "Service":
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        app = Starlette(
+            routes=[
+                Route("/boxes/{box}/next", self._next, methods=["POST"]),
+                Route("/turns/{turn}/token", self._token, methods=["POST", "DELETE"]),
+                Route("/turns/{turn}/evidence/{name}", self._evidence, methods=["GET"]),
+                Route("/turns/{turn}/output", self._output, methods=["POST"]),
+                Route("/turns/{turn}/objects/{sha}", self._object, methods=["PUT"]),
+                Route("/turns/{turn}/result", self._result, methods=["PUT"]),
+                Route("/{path:path}", self._git, methods=["GET", "POST"]),
+            ]
+        )
+        config = uvicorn.Config(app, host="127.0.0.1", port=self.port, log_level="error", ws="none", lifespan="off")
+        config.timeout_graceful_shutdown = 1
+        server = uvicorn.Server(config)
+        self._server = server
+        self._thread = threading.Thread(target=server.run, daemon=True)
+        self._thread.start()
+        until = time.monotonic() + 10
+        while not server.started:
+            assert time.monotonic() < until, "the service did not start"
+            time.sleep(0.005)
+
+    def stop(self) -> None:
+        if self._server and self._thread:
+            self._server.should_exit = True
+            self._server.force_exit = True
+            self._thread.join(10)
+
+    # what tests do
+
+    def give(self, turn: dict[str, Any], evidence: dict[str, bytes] | None = None) -> Told:
+        """Queue a turn for the box."""
+        told = Told(turn, evidence=evidence or {})
+        self.told[turn["turn"]] = told
+        return told
+
+    def wait(self, condition: Callable[[], object], seconds: float = 15, what: str = "") -> None:
+        """Wait until `condition` holds."""
+        until = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < until, f"waited {seconds} s in vain: {what}"
+            time.sleep(0.01)
+
+    def result(self, told: Told, seconds: float = 15) -> protocol.Result:
+        """Wait for the result of a turn."""
+        self.wait(lambda: told.result is not None, seconds, f"for the result; states {told.states[-3:]}")
+        return protocol.result_from_json(told.result)
+
+    # what the runner asks
+
+    def _refusal(self, request: Request) -> Response | None:
+        self.requests.append(f"{request.method} {request.url.path}")
+        if self.down:
+            return JSONResponse({"error": "restarting"}, 503)
+        if self.broken_answers > 0:
+            self.broken_answers -= 1
+            return JSONResponse({"error": "oops"}, 500)
+        if self.refuse_tokens or request.headers.get("authorization") != f"Bearer {BOX_TOKEN}":
+            return JSONResponse({"error": "unknown box token"}, 401)
+        if "turn" in request.path_params:
+            told = self.told.get(request.path_params["turn"])
+            if told is None:
+                return JSONResponse({"error": "no such turn"}, 404)
+            if told.gone:
+                return JSONResponse({"error": "the turn is over"}, 409)
+        return None
+
+    async def _next(self, request: Request) -> Response:
+        until = time.monotonic() + 2
+        while time.monotonic() < until:
+            refusal = self._refusal(request)
+            if refusal is not None:
+                return refusal
+            if request.path_params["box"] != BOX:
+                return JSONResponse({"error": "not your box"}, 403)
+            for told in self.told.values():
+                if told.result is None and told.first_output is None and not told.gone:
+                    told.handed_out.append(time.monotonic())
+                    return JSONResponse(told.turn)
+            await asyncio.sleep(0.005)
+            if await request.is_disconnected():
+                break
+        return Response(status_code=204)
+
+    async def _token(self, request: Request) -> Response:
+        if refusal := self._refusal(request):
+            return refusal
+        told = self.told[request.path_params["turn"]]
+        if request.method == "DELETE":
+            told.revoked.append((await request.json())["token"])
+            return Response(status_code=204)
+        token = "ghs_" + secrets.token_hex(18)
+        told.tokens.append(token)
+        name = told.turn["repository"]["full_name"]
+        return JSONResponse({"url": f"{self.url}/{name}.git", "token": token, "username": "x-access-token"})
+
+    async def _evidence(self, request: Request) -> Response:
+        if refusal := self._refusal(request):
+            return refusal
+        found = self.told[request.path_params["turn"]].evidence.get(request.path_params["name"])
+        return Response(found) if found is not None else JSONResponse({"error": "no such evidence"}, 404)
+
+    async def _output(self, request: Request) -> Response:
+        if refusal := self._refusal(request):
+            return refusal
+        told = self.told[request.path_params["turn"]]
+        posted = protocol.output_from_json(await request.json())
+        data = base64.b64decode(posted.data)
+        told.states.append(posted.state)
+        told.heard.append(time.monotonic())
+        assert posted.offset <= told.consumed, "a gap in the output"
+        new = data[told.consumed - posted.offset :]
+        if not posted.end:
+            whole = new.rfind(b"\n") + 1
+            new = new[:whole] if whole or len(new) <= protocol.LONGEST_LINE else new
+        if new:
+            told.first_output = told.first_output or time.monotonic()
+            told.output += new
+            told.consumed += len(new)
+        told.ended = told.ended or posted.end
+        if self.before_answer:
+            self.before_answer(request.path_params["turn"])
+        return JSONResponse({"offset": told.consumed, "cancel": told.cancel})
+
+    async def _object(self, request: Request) -> Response:
+        if refusal := self._refusal(request):
+            return refusal
+        told = self.told[request.path_params["turn"]]
+        content = await request.body()
+        sha = hashlib.sha1(f"blob {len(content)}\0".encode() + content, usedforsecurity=False).hexdigest()
+        if sha != request.path_params["sha"]:
+            return JSONResponse({"error": f"that is {sha}"}, 422)
+        told.objects[sha] = content
+        told.object_puts += 1
+        return Response(status_code=204)
+
+    async def _result(self, request: Request) -> Response:
+        if refusal := self._refusal(request):
+            return refusal
+        told = self.told[request.path_params["turn"]]
+        told.results += 1
+        if told.result is None:
+            result = await request.json()
+            assert told.consumed == result["output_bytes"], "a result before all output"
+            assert {change["sha"] for change in result["changes"] if change["sha"]} == set(told.objects)
+            told.result = result
+        return Response(status_code=204)
+
+    async def _git(self, request: Request) -> Response:
+        login = request.headers.get("authorization", "")
+        live = {token for told in self.told.values() for token in told.tokens if token not in told.revoked}
+        accepted = {"Basic " + base64.b64encode(f"x-access-token:{token}".encode()).decode() for token in live}
+        self.git_logins.append(login)
+        if login not in accepted:
+            return Response(status_code=401, headers={"www-authenticate": 'Basic realm="git"'})
+        return await run_in_threadpool(self._backend, request.method, request, await request.body())
+
+    def _backend(self, method: str, request: Request, body: bytes) -> Response:
+        env = {
+            "PATH": os.environ["PATH"],
+            "GIT_PROJECT_ROOT": str(self.repositories),
+            "GIT_HTTP_EXPORT_ALL": "1",
+            "REQUEST_METHOD": method,
+            "PATH_INFO": request.url.path,
+            "QUERY_STRING": request.url.query,
+            "CONTENT_TYPE": request.headers.get("content-type", ""),
+            "CONTENT_LENGTH": str(len(body)),
+            "HTTP_CONTENT_ENCODING": request.headers.get("content-encoding", ""),
+            "GIT_PROTOCOL": request.headers.get("git-protocol", ""),
+        }
+        answer = subprocess.run(["git", "http-backend"], input=body, env=env, capture_output=True, check=False).stdout
+        head, _, content = answer.partition(b"\r\n\r\n")
+        headers = dict(line.decode().split(": ", 1) for line in head.split(b"\r\n") if line)
+        status = int(headers.pop("Status", "200").split()[0])
+        return Response(content, status, headers)
+
+
+def git(folder: Path, *arguments: str, stdin: bytes = b"") -> str:
+    """Run git as a person would, with an identity and no configuration of this machine."""
+    env = {
+        "PATH": os.environ["PATH"],
+        "HOME": "/nonexistent",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        **{f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in
+           (("NAME", "Ann"), ("EMAIL", "ann@example.com"))},
+    }  # fmt: skip
+    done = subprocess.run(
+        ["git", "-c", "protocol.file.allow=always", *arguments],
+        cwd=folder, env=env, input=stdin, capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.decode("utf-8", "surrogateescape").strip()
+
+
+def publish(work: Path, bare: Path, message: str = "more") -> str:
+    """Commit all of `work` and push it to `bare`: the commit."""
+    git(work, "add", "-A")
+    git(work, "commit", "-q", "--allow-empty", "-m", message)
+    bare.parent.mkdir(parents=True, exist_ok=True)
+    if not bare.exists():
+        git(bare.parent, "init", "-q", "--bare", bare.name)
+    git(work, "push", "-q", "--force", str(bare), "HEAD")
+    return git(work, "rev-parse", "HEAD")
+
+
+@contextlib.contextmanager
+def running(process: "subprocess.Popen[bytes]") -> Iterator["subprocess.Popen[bytes]"]:
+    """End the process when the block is left."""
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
