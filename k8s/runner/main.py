@@ -46,6 +46,7 @@ class Options:
     token_file: Path
     parallel: int = 1
     orphan_seconds: float = 900.0
+    detach: bool = False
 
 
 class _Stop(BaseException):
@@ -68,11 +69,18 @@ def read_options(arguments: list[str], env: Mapping[str, str]) -> Options:
         "--orphan-seconds", type=float, default=900.0,
         help="exit when the service was unreachable this long and no turn runs (default %(default)s)",
     )  # fmt: skip
+    parser.add_argument("--detach", action="store_true", help="go on in the background once the home is held")
     given = parser.parse_args(arguments)
     if given.parallel < 1:
         parser.error("--parallel must be at least 1")
     return Options(
-        given.service, given.box, Path(given.home), Path(given.token_file), given.parallel, given.orphan_seconds
+        service=given.service,
+        box=given.box,
+        home=Path(given.home),
+        token_file=Path(given.token_file),
+        parallel=given.parallel,
+        orphan_seconds=given.orphan_seconds,
+        detach=given.detach,
     )
 
 
@@ -110,6 +118,10 @@ class Runner:
         self._home.make()
         try:
             self._lock = self._take_home()
+            if self._options.detach and (child := os.fork()):
+                # the lock stays with the child, and names it before whoever started us looks
+                sign(self._lock, child)
+                os._exit(STOPPED)
         except Held:
             self._log(f"home={self._home.path} is held by the runner with pid {signed(self._home.root / 'lock')}")
             return HOME_HELD

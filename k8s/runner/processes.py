@@ -121,7 +121,7 @@ def reap(note: Callable[[int, int], None] | None = None) -> None:
 def sweep(
     *,
     roots: Collection[int],
-    marker: str,
+    marker: str | None = None,
     spare: Collection[int] = (),
     also: Callable[[Process], bool] | None = None,
     collect: Callable[[], None] = reap,
@@ -133,14 +133,16 @@ def sweep(
     it. Freezes first and looks again until nobody new shows up, so that a process that forks as fast as it can is
     caught too. `collect` reaps the caller's children. Answers (killed, still alive after `seconds`).
     """
-    entry = f"{MARKER_NAME}={marker}".encode()
+    entry = f"{MARKER_NAME}={marker}".encode() if marker else None
 
     def find() -> set[int]:
         processes = table()
         spared = below(processes, spare) | set(spare) | {os.getpid(), 0, 1}
         picked = below(processes, roots)
         for process in processes.values():
-            if process.pid not in picked and (carries(process.pid, entry) or (also is not None and also(process))):
+            if process.pid not in picked and (
+                (entry and carries(process.pid, entry)) or (also is not None and also(process))
+            ):
                 picked.add(process.pid)
         picked |= below(processes, picked)
         return {pid for pid in picked - spared if not processes[pid].dead}

@@ -75,10 +75,10 @@ def held(path: Path) -> bool:
     return False
 
 
-def sign(descriptor: int) -> None:
-    """Write our process id into the lock that we hold."""
+def sign(descriptor: int, pid: int | None = None) -> None:
+    """Write our process id (or `pid`) into the lock that we hold."""
     os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+    os.pwrite(descriptor, str(pid or os.getpid()).encode(), 0)
 
 
 def signed(path: Path) -> int | None:
@@ -134,6 +134,8 @@ class Home:
 
     def turn_states(self) -> list[TurnState]:
         """The turns found here, oldest first."""
+        if not self.turns.is_dir():
+            return []
         folders = [path for path in self.turns.iterdir() if protocol.TURN_PATTERN.fullmatch(path.name)]
         return [TurnState(self, path.name) for path in sorted(folders, key=lambda path: path.stat().st_mtime)]
 

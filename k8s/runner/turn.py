@@ -22,7 +22,7 @@ from .git import Git, GitError, make_private
 from .link import Gone, Link, Rejected, Unreachable
 from .protocol import Change, ProtocolError, Result, Turn, Usage
 from .shipping import Shipping
-from .state import Home, TurnState, held, lock, signed
+from .state import Home, TurnState, held, lock, sign, signed
 from .store import FetchFailed, Store
 
 LITTLE_SPACE = 1024 * 1024
@@ -60,6 +60,7 @@ class Supervisor:
         """
         self._state.path.mkdir(mode=0o700, exist_ok=True)
         descriptor = lock(self._state.path / "lock", wait=True)
+        sign(descriptor)
         began = self._state.keeper.exists()
         known = self._state.turn() if began else turn or self._state.turn()
         if known is None or (turn is None and not began):
