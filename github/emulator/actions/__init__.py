@@ -1,0 +1,1 @@
+"""The CI engine: workflows that really run."""

@@ -1,0 +1,109 @@
+"""The life of an installation, and the tokens it mints."""
+
+from typing import TYPE_CHECKING
+
+from github.emulator.hooks.emit import emit_installation
+from github.emulator.store.apps import App
+from github.emulator.store.installations import Installation, InstallationToken
+from github.emulator.store.repositories import Repository
+from github.emulator.store.users import User
+from github.emulator.tokens import LIFETIME
+from github.emulator.views import repositories as views
+
+if TYPE_CHECKING:
+    from github.emulator.hub import Hub
+
+
+def installed(
+    hub: "Hub",
+    app: App,
+    account: User,
+    by: User,
+    selected: list[Repository] | None = None,
+    permissions: dict[str, str] | None = None,
+    events: list[str] | None = None,
+) -> Installation:
+    """Install the App on an account: on some repositories, or (None) on all there are and will be."""
+    now = hub.clock.now()
+    row = Installation(
+        id=hub.store.installations.new_id(),
+        app=app,
+        account=account,
+        permissions=dict(app.permissions if permissions is None else {"metadata": "read"} | permissions),
+        events=list(app.events if events is None else events),
+        created_at=now,
+        updated_at=now,
+        selected=None if selected is None else {repository.id for repository in selected},
+    )
+    hub.store.installations.add(row)
+    _tell(hub, row, "created", by)
+    return row
+
+
+def _tell(hub: "Hub", row: Installation, action: str, by: User) -> None:
+    extra: dict[str, object] = {}
+    if action in ("created", "deleted", "suspend", "unsuspend", "new_permissions_accepted"):
+        extra["repositories"] = [views.brief(repository) for repository in hub.store.repositories_of(row)]
+    if action == "created":
+        extra["requester"] = None
+    emit_installation(hub, "installation", action, row, extra, by)
+
+
+def deleted(hub: "Hub", row: Installation, by: User) -> None:
+    """Uninstall: its tokens are worthless at once."""
+    _tell(hub, row, "deleted", by)
+    row.deleted = True
+    hub.store.installations.remove(row)
+
+
+def suspended(hub: "Hub", row: Installation, by: User) -> None:
+    """Blocks the API and the webhooks; `suspend` itself is still told."""
+    row.suspended_at, row.suspended_by = hub.clock.now(), by
+    _tell(hub, row, "suspend", by)
+
+
+def unsuspended(hub: "Hub", row: Installation, by: User) -> None:
+    row.suspended_at = row.suspended_by = None
+    _tell(hub, row, "unsuspend", by)
+
+
+def permissions_accepted(hub: "Hub", row: Installation, permissions: dict[str, str], by: User) -> None:
+    """The account's owner takes the permissions that the App asks for now."""
+    row.permissions = {"metadata": "read"} | permissions
+    row.updated_at = hub.clock.now()
+    _tell(hub, row, "new_permissions_accepted", by)
+
+
+def repositories_changed(
+    hub: "Hub", row: Installation, added: list[Repository], removed: list[Repository], by: User
+) -> None:
+    """Change which repositories are selected, one event for each direction."""
+    row.selected = {r.id for r in hub.store.repositories_of(row)} if row.selected is None else row.selected
+    for action, rows in (("added", added), ("removed", removed)):
+        if not rows:
+            continue
+        ids = {repository.id for repository in rows}
+        row.selected = row.selected | ids if action == "added" else row.selected - ids
+        row.updated_at = hub.clock.now()
+        extra = {
+            "repository_selection": row.repository_selection,
+            "repositories_added": [views.brief(r) for r in rows] if action == "added" else [],
+            "repositories_removed": [views.brief(r) for r in rows] if action == "removed" else [],
+            "requester": None,
+        }
+        emit_installation(hub, "installation_repositories", action, row, extra, by)
+
+
+def token_minted(
+    hub: "Hub",
+    row: Installation,
+    permissions: dict[str, str],
+    repositories: set[int] | None,
+    stateless: bool,
+) -> InstallationToken:
+    """A token that lives an hour."""
+    expires = hub.clock.now() + LIFETIME
+    token = hub.mint.token(row.app, expires, stateless)
+    made = InstallationToken(token, row, permissions, repositories, expires)
+    hub.store.tokens[token] = made
+    return made

@@ -1,0 +1,123 @@
+"""A ref moved, by git or by REST: who must hear of it."""
+
+from typing import TYPE_CHECKING, Any
+
+from github.emulator.acts import issues, pulls
+from github.emulator.git import commits, diff
+from github.emulator.git.policy import Update
+from github.emulator.git.repository import EMPTY_TREE, ZERO, GitRepository
+from github.emulator.hooks.emit import emit
+from github.emulator.store.repositories import Repository
+from github.emulator.store.users import User
+from github.emulator.views.commits import account
+
+if TYPE_CHECKING:
+    from github.emulator.hub import Hub
+
+Json = dict[str, Any]
+MAX_COMMITS = 2048
+
+
+def pushed(hub: "Hub", repository: Repository, update: Update, by: User) -> None:
+    """Tell everybody: `create`/`delete`, `push`, pull requests of the branch, check suites and workflows."""
+    repository.pushed_at = repository.updated_at = hub.clock.now()
+    branch = update.ref.removeprefix("refs/heads/") if update.ref.startswith("refs/heads/") else None
+    tag = update.ref.removeprefix("refs/tags/") if update.ref.startswith("refs/tags/") else None
+    if branch is None and tag is None:
+        return
+    brief: Json = {"ref": branch or tag, "ref_type": "branch" if branch else "tag", "pusher_type": "user"}
+    if update.old == ZERO:
+        about = {"master_branch": repository.default_branch, "description": repository.description}
+        emit(hub, "create", None, brief | about, repository, by)
+    if update.new == ZERO:
+        emit(hub, "delete", None, brief, repository, by)
+    emit(hub, "push", None, _payload(hub, repository, update, by), repository, by)
+    if branch is not None:
+        _follow_branch(hub, repository, branch, update, by)
+    if update.new != ZERO:
+        hub.ci.push(repository, update, by)
+
+
+def _follow_branch(hub: "Hub", repository: Repository, branch: str, update: Update, by: User) -> None:
+    for pull in list(hub.store.pulls):
+        if not pull.open:
+            continue
+        if pull.head_repository is repository and pull.head_ref == branch:
+            if update.new == ZERO:
+                issues.closed(hub, pull.issue, by)
+            elif pull.head_sha != update.new:
+                pulls.synchronized(hub, pull, pull.head_sha, update.new, by)
+        if pull.repository is repository and pull.base_ref == branch and update.new != ZERO:
+            if repository.git.is_ancestor(pull.head_sha, update.new):
+                pulls.merged(hub, pull, update.new, by)
+            else:
+                pull.base_sha = update.new
+
+
+def _changed_paths(git: GitRepository, commit: commits.Commit) -> Json:
+    files = diff.changes(git, commit.parents[0] if commit.parents else EMPTY_TREE, commit.sha)
+    return {
+        "added": [f.path for f in files if f.status in ("added", "copied", "renamed")],
+        "removed": [f.path for f in files if f.status == "removed"]
+        + [f.previous for f in files if f.status == "renamed"],
+        "modified": [f.path for f in files if f.status in ("modified", "changed")],
+    }
+
+
+def _commit(hub: "Hub", repository: Repository, commit: commits.Commit) -> Json:
+    def person(who: commits.Person) -> Json:
+        body = {"name": who.name, "email": who.email, "date": who.date.isoformat()}
+        known = account(hub, who.email)
+        return body | ({"username": known.login} if known else {})
+
+    return {
+        "id": commit.sha,
+        "tree_id": commit.tree,
+        "distinct": True,
+        "message": commit.message.rstrip("\n"),
+        "timestamp": commit.committer.date.isoformat(),
+        "url": f"{hub.web_url}/{repository.full_name}/commit/{commit.sha}",
+        "author": person(commit.author),
+        "committer": person(commit.committer),
+        **_changed_paths(repository.git, commit),
+    }
+
+
+def _payload(hub: "Hub", repository: Repository, update: Update, by: User) -> Json:
+    """The `push` event. Its repository has moments as numbers, unlike everywhere else."""
+    git = repository.git
+    page = f"{hub.web_url}/{repository.full_name}"
+    created, deleted = update.old == ZERO, update.new == ZERO
+    shas: list[str] = []
+    if not deleted and update.ref.startswith("refs/heads/"):
+        exclude = [f"^{update.old}"] if not created else _other_branches(git, update.ref)
+        shas = git.text("rev-list", "--topo-order", "--reverse", update.new, *exclude).split()[-MAX_COMMITS:]
+    rows = [_commit(hub, repository, commit) for commit in (commits.read_many(git, shas) if shas else [])]
+    head = None
+    if not deleted:
+        commit = git.resolve(update.new)
+        head = rows[-1] if rows else _commit(hub, repository, commits.read(git, commit)) if commit else None
+    return {
+        "ref": update.ref,
+        "before": update.old,
+        "after": update.new,
+        "repository": {
+            "created_at": int(repository.created_at.timestamp()),
+            "pushed_at": int(repository.pushed_at.timestamp()),
+            "stargazers": 0,
+            "master_branch": repository.default_branch,
+        },
+        "pusher": {"name": by.login, "email": by.email or by.noreply},
+        "created": created,
+        "deleted": deleted,
+        "forced": not created and not deleted and not git.is_ancestor(update.old, update.new),
+        "base_ref": None,
+        "compare": f"{page}/compare/{update.old[:12]}...{update.new[:12]}",
+        "commits": rows,
+        "head_commit": head,
+    }
+
+
+def _other_branches(git: GitRepository, ref: str) -> list[str]:
+    names = git.text("for-each-ref", "--format=%(refname)", "refs/heads/").split()
+    return [f"^{name}" for name in names if name != ref]

@@ -1,0 +1,1 @@
+"""How a REST call is taken: route, caller, permission, answer, headers."""

@@ -1,0 +1,118 @@
+"""One REST call on its way through a handler."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from github.emulator.api.errors import Refusal, invalid, not_found
+from github.emulator.store.apps import App
+from github.emulator.store.installations import Installation, InstallationToken
+from github.emulator.store.repositories import Repository
+from github.emulator.store.users import User
+
+if TYPE_CHECKING:
+    from github.emulator.hub import Hub
+
+MAX_BODY = 65_536
+
+
+@dataclass(frozen=True)
+class Actor:
+    """Who calls: `kind` is app (by JWT), installation, user or anonymous. `user` is who things are done as."""
+
+    kind: str
+    user: User | None = None
+    app: App | None = None
+    token: InstallationToken | None = None
+
+    @property
+    def installation(self) -> Installation | None:
+        return self.token.installation if self.token else None
+
+    @property
+    def via_app(self) -> App | None:
+        return self.app if self.kind == "installation" else None
+
+
+ANONYMOUS = Actor("anonymous")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a handler gives back: a body for JSON, or bytes with their media type."""
+
+    status: int = 200
+    body: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    media: str = "application/json; charset=utf-8"
+    empty: bool = False
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A list to be cut into pages. `show` makes the JSON of one item; `wrap` names the key of a wrapped list."""
+
+    items: list[Any]
+    show: Callable[[Any], Any]
+    wrap: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Call:
+    """The call: path parameters, query, JSON body, caller, and the repository where the path names one."""
+
+    hub: "Hub"
+    method: str
+    path: str
+    template: str
+    params: dict[str, str]
+    query: dict[str, str]
+    headers: Mapping[str, str]
+    actor: Actor
+    body: Any = None
+    version: str = "2022-11-28"
+    found: Repository | None = None
+
+    @property
+    def repository(self) -> Repository:
+        if self.found is None:
+            raise not_found()
+        return self.found
+
+    @property
+    def user(self) -> User:
+        """Who acts; only where the route asks for somebody."""
+        if self.actor.user is None:
+            raise Refusal(401, "Requires authentication")
+        return self.actor.user
+
+    def number(self, name: str) -> int:
+        """A numeric path parameter; 404 when it is none."""
+        text = self.params[name]
+        if not text.isascii() or not text.isdigit():
+            raise not_found()
+        return int(text)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self.body.get(name, default) if isinstance(self.body, dict) else default
+
+    def text(self, name: str, resource: str) -> str:
+        """A required string of the body; 422 `missing_field` or `invalid` otherwise."""
+        value = self.get(name)
+        if value is None:
+            raise invalid(resource, name, "missing_field")
+        if not isinstance(value, str):
+            raise invalid(resource, name, "invalid", value=value)
+        return value
+
+    def checked_body(self, resource: str, value: Any, required: bool = True) -> str | None:
+        """A comment's or issue's Markdown: not blank where required, and never too long."""
+        if value is None and not required:
+            return None
+        if not isinstance(value, str) or (required and not value.strip()):
+            raise invalid(resource, "body", "missing_field" if value in (None, "") else "invalid")
+        if len(value) > MAX_BODY:
+            message = f"Body is too long (maximum is {MAX_BODY} characters)"
+            raise invalid(resource, "data" if resource == "IssueComment" else "body", "unprocessable", message)
+        return value

@@ -1,0 +1,1 @@
+"""The repositories themselves: real git on bare repositories."""

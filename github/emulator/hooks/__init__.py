@@ -1,0 +1,1 @@
+"""Webhooks: who gets which event, and their delivery."""

@@ -1,0 +1,93 @@
+"""Two listening origins in one thread with one loop."""
+
+import asyncio
+import concurrent.futures
+import socket
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+import uvicorn
+from starlette.routing import Route
+
+from github.emulator import logs, server
+
+if TYPE_CHECKING:
+    from github.emulator.hub import Hub
+
+T = TypeVar("T")
+START_SECONDS = 20.0
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    bound = socket.socket(socket.AF_INET)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    bound.bind((host, port))
+    return bound
+
+
+class Listener:
+    """Starts and stops the thread. Raises OSError when a port is taken."""
+
+    def __init__(self, hub: "Hub", control: Sequence[Route], host: str, port: int, logs_port: int) -> None:
+        self._hub, self._control = hub, control
+        self._sockets = [_bound(host, port), _bound(host, logs_port)]
+        web, blobs = (f"http://{host}:{bound.getsockname()[1]}" for bound in self._sockets)
+        hub.listen_at(web, blobs)
+        self._ready: concurrent.futures.Future[asyncio.AbstractEventLoop] = concurrent.futures.Future()
+        self._servers: list[uvicorn.Server] = []
+        self._thread = threading.Thread(target=self._main, name="local-github", daemon=True)
+
+    def start(self) -> None:
+        """Serve; returns when both origins answer."""
+        self._thread.start()
+        self._loop = self._ready.result(START_SECONDS)
+
+    def stop(self) -> None:
+        """Stop serving and wait for the thread."""
+        for one in self._servers:
+            self._loop.call_soon_threadsafe(setattr, one, "should_exit", True)
+        self._thread.join(START_SECONDS)
+
+    def here(self) -> bool:
+        return threading.current_thread() is self._thread
+
+    def call(self, act: Callable[[], T]) -> T:
+        """Run `act` on the loop and give back what it gives."""
+
+        async def run() -> T:
+            return act()
+
+        return asyncio.run_coroutine_threadsafe(run(), self._loop).result(60)
+
+    def _main(self) -> None:
+        try:
+            asyncio.run(self._serve())
+        except BaseException as error:
+            if not self._ready.done():
+                self._ready.set_exception(error)
+            raise
+
+    async def _serve(self) -> None:
+        for app in (server.application(self._hub, self._control), logs.application(self._hub)):
+            config = uvicorn.Config(
+                app,
+                log_config=None,
+                access_log=False,
+                lifespan="off",
+                loop="asyncio",
+                timeout_graceful_shutdown=1,
+                server_header=False,
+            )
+            self._servers.append(uvicorn.Server(config))
+        await self._hub.hooks.start()
+        await self._hub.ci.start()
+        tasks = [
+            asyncio.create_task(one.serve([bound])) for one, bound in zip(self._servers, self._sockets, strict=True)
+        ]
+        while not all(one.started for one in self._servers):
+            await asyncio.sleep(0.005)
+        self._ready.set_result(asyncio.get_running_loop())
+        await asyncio.gather(*tasks)
+        await self._hub.ci.stop()
+        await self._hub.hooks.stop()

@@ -1,0 +1,1 @@
+"""The REST endpoints, one family a file; each file has a `ROUTES` list."""

@@ -1,0 +1,52 @@
+"""The web application of the first origin: API, git, control, pages."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+from starlette.convertors import Convertor, register_url_convertor
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from github.emulator.api.pipeline import Pipeline
+from github.emulator.git.http import GitHttp
+from github.emulator.rest.table import table
+
+if TYPE_CHECKING:
+    from github.emulator.hub import Hub
+
+
+class _GitTail(Convertor[str]):
+    """What git asks of a repository over HTTP."""
+
+    regex = "info/refs|git-upload-pack|git-receive-pack"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("git", _GitTail())
+
+METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
+
+
+def application(hub: "Hub", control: Sequence[Route]) -> Starlette:
+    """Everything a client, git or a browser can ask of the web host."""
+    pipeline = Pipeline(hub, table())
+    git = GitHttp(hub)
+
+    async def push_question(request: Request) -> Response:
+        body = await request.json()
+        return git.judge(request.path_params["push"], body["updates"])
+
+    routes = [
+        Route("/_local/pushes/{push}", push_question, methods=["POST"]),
+        *control,
+        Route("/{owner}/{repo}/{tail:git}", git.serve, methods=["GET", "POST"]),
+        Route("/{path:path}", pipeline.answer, methods=METHODS),
+    ]
+    return Starlette(routes=routes)
