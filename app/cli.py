@@ -3,6 +3,7 @@
 import typer
 
 from app.distill import distill
+from app.local_github import local_github
 
 main = typer.Typer(
     name="greenloop",
@@ -19,3 +20,4 @@ def greenloop() -> None:
 
 
 main.command()(distill)
+main.command("github")(local_github)

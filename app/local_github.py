@@ -1,0 +1,53 @@
+"""`greenloop github`: the local GitHub alone, for a person, a test in another language, or another program."""
+
+import asyncio
+import contextlib
+import json
+import signal
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def local_github(
+    port: Annotated[int, typer.Option(help="Where to listen; 0 takes a free port.")] = 0,
+    logs_port: Annotated[int, typer.Option(help="The second origin, of log blobs; 0 takes a free port.")] = 0,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder for repositories and keys; without it, a temporary one.")
+    ] = None,
+    enterprise: Annotated[bool, typer.Option(help="Behave as GitHub Enterprise Server: /api/v3.")] = False,
+) -> None:
+    """Serve a local GitHub. Prints one line of JSON that says where it is, then serves until it is interrupted."""
+    asyncio.run(serve(port, logs_port, data, enterprise))
+
+
+async def serve(port: int, logs_port: int, data: Path | None, enterprise: bool) -> None:
+    """Serve until SIGINT or SIGTERM. The key and the webhook secret are written for the owner alone."""
+    from github.emulator import LocalGitHub, Options
+
+    local = LocalGitHub(data, options=Options(enterprise=enterprise))
+    await local.start(port, logs_port)
+    key, secret = local.data_dir / "app.pem", local.data_dir / "webhook-secret"
+    for file, text in ((key, local.app.private_key), (secret, local.app.webhook_secret)):
+        file.touch(mode=0o600)
+        file.write_text(text)
+    line = {
+        "api_url": local.api_url,
+        "web_url": local.web_url,
+        "logs_url": local.logs_url,
+        "app_id": local.app.id,
+        "app_slug": local.app.slug,
+        "client_id": local.app.client_id,
+        "private_key_file": str(key),
+        "webhook_secret_file": str(secret),
+        "control_url": f"{local.web_url}/_local",
+    }
+    typer.echo(json.dumps(line))
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, ended.set)
+    with contextlib.suppress(asyncio.CancelledError):
+        await ended.wait()
+    await local.stop()
