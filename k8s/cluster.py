@@ -16,6 +16,7 @@ CONNECT_SECONDS = 5.0
 REQUEST_SECONDS = 15.0
 # How long beyond its own time limit a watch may stay silent before its connection counts as dead.
 WATCH_MARGIN_SECONDS = 15.0
+STRICT = {"fieldValidation": "Strict"}
 
 PLURALS = {
     "Pod": ("/api/v1", "pods"),
@@ -72,7 +73,8 @@ class Cluster:
         await self._api.close()
 
     async def create(self, body: Object) -> Object:
-        return await self._json("POST", self._path(body["kind"]), body=body)
+        """Create; unknown fields are refused, where a server by itself would drop them silently."""
+        return await self._json("POST", self._path(body["kind"]), query=STRICT, body=body)
 
     async def get(self, kind: str, name: str) -> Object | None:
         """The object as the server has it now; None if there is none."""
@@ -97,7 +99,8 @@ class Cluster:
 
     async def patch(self, kind: str, name: str, body: Object) -> Object:
         """Merge `body` (RFC 7386); a `metadata.resourceVersion` in it makes a 409 of somebody else's change."""
-        return await self._json("PATCH", self._path(kind, name), body=body, media="application/merge-patch+json")
+        media = "application/merge-patch+json"
+        return await self._json("PATCH", self._path(kind, name), query=STRICT, body=body, media=media)
 
     async def delete(
         self, kind: str, name: str, *, uid: str | None = None, version: str | None = None, grace: int | None = None

@@ -7,7 +7,8 @@ workers at once. An outage raises `BoxesUnavailable`; it never turns into a stat
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
@@ -29,7 +30,8 @@ log = structlog.get_logger()
 # How long one `ensure` waits for a pod or volume of the same name to be gone; after that the caller asks again.
 REPLACE_SECONDS = 45.0
 REPLACE_POLL_SECONDS = 0.25
-FIRST_LIST_SECONDS = 10.0
+# How long after its deadline a deleted pod may stay before its object is removed by force.
+OVERDUE_SECONDS = 30.0
 
 
 class KubernetesBoxes:
@@ -102,7 +104,7 @@ class KubernetesBoxes:
 
         return await self._watch.wait(name, settled, seconds) or await self.status(name)
 
-    async def troubles(self) -> AsyncIterator[BoxStatus]:
+    async def troubles(self) -> AsyncGenerator[BoxStatus, None]:
         """Yield each box that stops being usable, as the watch sees it, without end."""
         async for name, pod in self._watch.changes():
             status = pod_status(name, pod)
@@ -209,7 +211,7 @@ class KubernetesBoxes:
             if not is_over(pod) and not (is_outdated(pod, wanted) and not status.usable):
                 return status
             with _gone_or_changed():
-                await self._cluster.delete("Pod", spec.name, uid=pod["metadata"]["uid"])
+                await self._cluster.delete("Pod", spec.name, uid=pod["metadata"]["uid"], grace=_overdue(pod))
             if time.monotonic() > deadline:
                 return status
             await asyncio.sleep(REPLACE_POLL_SECONDS)
@@ -282,6 +284,16 @@ def refusal(spec: BoxSpec, error: ClusterError) -> BoxStatus | None:
     else:
         return None
     return BoxStatus(name=spec.name, state=state, message=f"{words}: {error.message}", permanent=permanent)
+
+
+def _overdue(pod: Object) -> int | None:
+    """0, so as to remove the object by force, when its node has not ended the pod long after it had to; else None.
+
+    That is a node that is gone. Its runner, should it still live, has lost the turn and is told so by the service.
+    """
+    due = pod["metadata"].get("deletionTimestamp")
+    late = bool(due) and time.time() - datetime.fromisoformat(due).timestamp() > OVERDUE_SECONDS
+    return 0 if late else None
 
 
 def _claim(pod: Object, labels: Mapping[str, str]) -> Object:

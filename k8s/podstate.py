@@ -78,7 +78,7 @@ def _taken_away(status: Object) -> Words | None:
         return BoxState.LOST, "The box's node was lost.", False
     if why == "PreemptionByScheduler" or reason == "Preempting":
         return BoxState.EVICTED, "The box had to make room for a more important pod.", False
-    if reason == "Evicted" and ("ephemeral" in text or "emptyDir" in text or "disk" in text.lower()):
+    if reason == "Evicted" and any(word in text.lower() for word in ("ephemeral", "emptydir", "disk")):
         return BoxState.EVICTED, f"The box used more disk than it may and was evicted: {_short(text)}", False
     if reason == "Evicted" or why == "EvictionByEvictionAPI":
         return BoxState.EVICTED, "The box was evicted from its node" + (f": {_short(text)}" if text else "."), False

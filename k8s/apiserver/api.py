@@ -1,0 +1,117 @@
+"""The verbs of the API on the store: validation, admission, preconditions and graceful deletion in the right order."""
+
+import copy
+from typing import Any
+
+from k8s.apiserver.admission import admit
+from k8s.apiserver.errors import bad_request, invalid
+from k8s.apiserver.patches import APPLY, patched
+from k8s.apiserver.resources import BY_KIND, RESOURCES, Resource
+from k8s.apiserver.store import Store
+from k8s.apiserver.validation import check_shape, check_update, check_values
+
+Object = dict[str, Any]
+
+POD = BY_KIND["Pod"]
+ACCOUNT = BY_KIND["ServiceAccount"]
+ENDED = ("Succeeded", "Failed")
+
+
+class Api:
+    """What the HTTP surface and the controllers do to objects. Every method raises `Refused`."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def create(self, resource: Resource, namespace: str, body: Object, *, strict: bool, dry: bool = False) -> Object:
+        item = self._received(resource, namespace, body)
+        check_shape(resource, item, strict=strict)
+        named = copy.deepcopy(item)
+        if not named["metadata"].get("name") and named["metadata"].get("generateName"):
+            named["metadata"]["name"] = named["metadata"]["generateName"] + "xxxxx"
+        check_values(resource, named)
+        if self.store.find(resource, namespace, named["metadata"]["name"]) is None:
+            # A name that is taken is refused before quotas are looked at.
+            admit(self.store, resource, named)
+        if dry:
+            return named
+        named["metadata"]["name"] = item["metadata"].get("name")
+        made = self.store.create(resource, named)
+        if resource.kind == "Namespace":
+            account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
+            account["metadata"]["namespace"] = made["metadata"]["name"]  # type: ignore[index]
+            self.store.create(ACCOUNT, account)
+        return made
+
+    def update(self, resource: Resource, namespace: str, name: str, body: Object, *, strict: bool) -> Object:
+        item = self._received(resource, namespace, body)
+        if item["metadata"].get("name", name) != name:
+            raise bad_request(f"the name of the object ({item['metadata']['name']}) does not match the URL ({name})")
+        item["metadata"]["name"] = name
+        before = self.store.get(resource, namespace, name)
+        check_shape(resource, item, strict=strict)
+        check_values(resource, item)
+        check_update(resource, before, item)
+        if "status" in before:
+            item["status"] = before["status"]
+        return self.store.update(resource, item)
+
+    def patch(
+        self, resource: Resource, namespace: str, name: str, body: Any, media: str, *, strict: bool, dry: bool = False
+    ) -> Object:
+        before = self.store.find(resource, namespace, name)
+        if before is None and media in APPLY:
+            if not isinstance(body, dict):
+                raise bad_request("an apply patch is an object")
+            return self.create(resource, namespace, body, strict=strict, dry=dry)
+        before = self.store.get(resource, namespace, name)
+        after = patched(before, body, media)
+        after["apiVersion"], after["kind"] = before["apiVersion"], before["kind"]
+        if dry:
+            return after
+        return self.update(resource, namespace, name, after, strict=strict)
+
+    def set_status(self, resource: Resource, namespace: str, name: str, status: Object) -> Object:
+        found = self.store.get(resource, namespace, name)
+        return self.store.update(resource, found | {"status": status})
+
+    def delete(self, resource: Resource, namespace: str, name: str, options: Object) -> Object:
+        """Delete at once, or begin a graceful deletion where a kubelet or a finalizer has to have its turn."""
+        item = self.store.get(resource, namespace, name)
+        self.store.check(resource, item, options.get("preconditions") or {})
+        grace = options.get("gracePeriodSeconds")
+        if grace is not None and grace < 0:
+            raise invalid(resource, name, [f"gracePeriodSeconds: Invalid value: {grace}: must be non-negative"])
+        if resource.kind == "Pod":
+            if grace is None:
+                grace = item["spec"].get("terminationGracePeriodSeconds", 30)
+            if not item["spec"].get("nodeName") or item["status"].get("phase") in ENDED:
+                grace = 0
+            if grace > 0:
+                return self.store.mark_deleted(resource, item, grace)
+        elif item["metadata"].get("finalizers"):
+            return self.store.mark_deleted(resource, item, 0)
+        if resource.kind == "Namespace":
+            self._empty(name)
+        return self.store.remove(resource, namespace, name)
+
+    def _empty(self, namespace: str) -> None:
+        for resource in RESOURCES:
+            if resource.namespaced:
+                for item in self.store.list(resource, namespace):
+                    self.store.remove(resource, namespace, item["metadata"]["name"])
+
+    def _received(self, resource: Resource, namespace: str, body: Any) -> Object:
+        if not isinstance(body, dict) or not isinstance(body.get("metadata", {}), dict):
+            raise bad_request("the body of the request is no object")
+        item = copy.deepcopy(body)
+        for field, wanted in (("kind", resource.kind), ("apiVersion", resource.api_version)):
+            if item.setdefault(field, wanted) != wanted:
+                raise bad_request(f"the {field} in the data ({item[field]}) does not match the expected ({wanted})")
+        metadata = item.setdefault("metadata", {})
+        metadata.pop("managedFields", None)
+        if metadata.get("creationTimestamp", "") is None:
+            del metadata["creationTimestamp"]
+        if resource.namespaced and metadata.setdefault("namespace", namespace) != namespace:
+            raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+        return item

@@ -1,0 +1,111 @@
+"""A pod's volumes as folders of this machine, and the container's paths translated to them."""
+
+import base64
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from k8s.apiserver.resources import BY_KIND
+from k8s.apiserver.store import Store
+
+Object = dict[str, Any]
+
+
+class NotMountable(Exception):
+    """A volume's source is missing; the kubelet tries again, the container stays in ContainerCreating."""
+
+
+@dataclass(frozen=True)
+class Volumes:
+    """The volumes of one pod under `folder`; homes of claims live in `claims` and outlive the pod."""
+
+    store: Store
+    folder: Path
+    claims: Path
+
+    def prepare(self, pod: Object) -> dict[str, Path]:
+        """The folder of each volume by name, filled. Safe to call again: secrets are brought up to date."""
+        return {volume["name"]: self._prepare(pod, volume) for volume in pod["spec"].get("volumes") or []}
+
+    def clear(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def usage(self, volumes: Mapping[str, Path]) -> dict[str, int]:
+        """Bytes used in each volume that counts as ephemeral storage."""
+        return {name: _size(path) for name, path in volumes.items() if path.is_relative_to(self.folder)}
+
+    def _prepare(self, pod: Object, volume: Object) -> Path:
+        namespace = pod["metadata"]["namespace"]
+        path = self.folder / str(volume["name"])
+        if "persistentVolumeClaim" in volume:
+            name = volume["persistentVolumeClaim"]["claimName"]
+            claim = self.store.find(BY_KIND["PersistentVolumeClaim"], namespace, name)
+            if claim is None:
+                raise NotMountable(f'persistentvolumeclaim "{name}" not found')
+            path = self.claims / str(claim["metadata"]["uid"])
+            path.mkdir(parents=True, exist_ok=True)
+            return path
+        path.mkdir(parents=True, exist_ok=True)
+        if "secret" in volume:
+            source = volume["secret"]
+            found = self._source("Secret", namespace, source["secretName"], optional=bool(source.get("optional")))
+            contents = {key: base64.b64decode(value) for key, value in (found.get("data") or {}).items()}
+            _write(path, contents, source.get("defaultMode", 0o644))
+        elif "configMap" in volume:
+            source = volume["configMap"]
+            found = self._source("ConfigMap", namespace, source["name"], optional=bool(source.get("optional")))
+            contents = {key: value.encode() for key, value in (found.get("data") or {}).items()}
+            _write(path, contents, source.get("defaultMode", 0o644))
+        return path
+
+    def _source(self, kind: str, namespace: str, name: str, *, optional: bool) -> Object:
+        found = self.store.find(BY_KIND[kind], namespace, name)
+        if found is None and not optional:
+            raise NotMountable(f'{kind.lower()} "{name}" not found')
+        return found or {}
+
+
+def translation(container: Object, volumes: Mapping[str, Path]) -> dict[str, str]:
+    """Where each mounted path of the container really is; longer paths first."""
+    pairs = {
+        mount["mountPath"].rstrip("/"): str(volumes[mount["name"]] / mount.get("subPath", ""))
+        for mount in container.get("volumeMounts") or []
+    }
+    return dict(sorted(pairs.items(), key=lambda pair: -len(pair[0])))
+
+
+def translate(text: str, paths: Mapping[str, str]) -> str:
+    """`text` with a path of the container replaced by the real one, if it is one."""
+    for inside, outside in paths.items():
+        if text == inside or text.startswith(inside + "/"):
+            return outside + text[len(inside) :]
+    return text
+
+
+def _write(folder: Path, contents: Mapping[str, bytes], mode: int) -> None:
+    for old in folder.iterdir():
+        if old.name not in contents:
+            old.unlink()
+    for key, value in contents.items():
+        target = folder / key
+        if target.exists() and target.read_bytes() == value:
+            continue
+        fresh = folder / f".{key}.new"
+        fresh.write_bytes(value)
+        # The pod's group reads a secret on a cluster; here the one user does.
+        fresh.chmod(mode | 0o400)
+        fresh.replace(target)
+
+
+def _size(folder: Path) -> int:
+    total = 0
+    for root, _, files in os.walk(folder):
+        for name in files:
+            try:
+                total += (Path(root) / name).lstat().st_size
+            except OSError:
+                continue
+    return total

@@ -1,0 +1,139 @@
+"""One container as a process of this machine: its real command, environment and folders, ended as a kubelet ends it."""
+
+import asyncio
+import base64
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from k8s.apiserver.init import descendants, kill_tree
+from k8s.apiserver.mounts import translate, translation
+from k8s.apiserver.resources import BY_KIND
+from k8s.apiserver.store import Store
+
+Object = dict[str, Any]
+
+# What the box image has in this place: a plain copy of the runner.
+RUNNER_PATH = "/opt/greenloop/runner"
+RUNNER_FOLDER = Path(__file__).parent.parent / "runner"
+INIT = Path(__file__).with_name("init.py")
+PAGE = os.sysconf("SC_PAGE_SIZE")
+LAST_WORDS = 2048
+
+
+@dataclass(frozen=True)
+class Programs:
+    """What a command of an image is on this machine: the first word, by its name in the image."""
+
+    words: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def of_this_machine(cls, **more: tuple[str, ...]) -> "Programs":
+        python = (sys.executable,)
+        return cls({"python3": python, "python": python, **more})
+
+    def argv(self, command: list[str]) -> list[str]:
+        """The command without its init (we bring one), with the image's programs replaced by ours."""
+        if command and Path(command[0]).name == "tini":
+            command = command[command.index("--") + 1 :] if "--" in command else command[1:]
+        command = [str(RUNNER_FOLDER) if word == RUNNER_PATH else word for word in command]
+        return [*self.words.get(command[0], (command[0],)), *command[1:]] if command else []
+
+
+class Process:
+    """A started container. `exit_code` is set once it has ended."""
+
+    def __init__(self, process: asyncio.subprocess.Process, log: Path) -> None:
+        self._process = process
+        self._log = log
+
+    @classmethod
+    async def start(cls, argv: list[str], env: Mapping[str, str], folder: Path, log: Path) -> "Process":
+        """Start under an init. Raises OSError when it cannot be started."""
+        with log.open("ab") as out:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-I",
+                str(INIT),
+                *argv,
+                cwd=folder,
+                env=dict(env),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
+            )
+        return cls(process, log)
+
+    async def wait(self) -> int:
+        code = await self._process.wait()
+        return code if code >= 0 else 128 - code
+
+    def terminate(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            self._process.terminate()
+
+    async def kill(self) -> None:
+        """End everything in the container at once."""
+        if self._process.returncode is not None:
+            return
+        await asyncio.to_thread(kill_tree, self._process.pid)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._process.pid, signal.SIGKILL)
+        await self._process.wait()
+
+    def memory(self) -> int:
+        """Resident bytes of all processes in the container."""
+        total = 0
+        for pid in descendants(self._process.pid):
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                total += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE
+        return total
+
+    def last_words(self) -> str:
+        with contextlib.suppress(OSError):
+            return self._log.read_bytes()[-LAST_WORDS:].decode(errors="replace")
+        return ""
+
+
+def environment(store: Store, pod: Object, container: Object, volumes: Mapping[str, Path]) -> dict[str, str]:
+    """The container's environment, with the paths of its mounts translated. Raises KeyError for a missing source."""
+    namespace = pod["metadata"]["namespace"]
+    env: dict[str, str] = {}
+    for source in container.get("envFrom") or []:
+        for field, kind in (("secretRef", "Secret"), ("configMapRef", "ConfigMap")):
+            if field in source:
+                env |= _values(store, kind, namespace, source[field]["name"])
+    for item in container.get("env") or []:
+        if "value" in item:
+            env[item["name"]] = item["value"]
+            continue
+        source = item.get("valueFrom") or {}
+        for field, kind in (("secretKeyRef", "Secret"), ("configMapKeyRef", "ConfigMap")):
+            if field in source:
+                env[item["name"]] = _values(store, kind, namespace, source[field]["name"])[source[field]["key"]]
+        if source.get("fieldRef", {}).get("fieldPath") == "metadata.name":
+            env[item["name"]] = pod["metadata"]["name"]
+        if source.get("fieldRef", {}).get("fieldPath") == "metadata.namespace":
+            env[item["name"]] = namespace
+    paths = translation(container, volumes)
+    translated = {name: translate(value, paths) for name, value in env.items()}
+    image = {"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8"}
+    if "/tmp" in paths:  # noqa: S108  a path in the container
+        image["TMPDIR"] = paths["/tmp"]  # noqa: S108
+    return image | translated
+
+
+def _values(store: Store, kind: str, namespace: str, name: str) -> dict[str, str]:
+    found = store.find(BY_KIND[kind], namespace, name)
+    if found is None:
+        raise KeyError(f'{kind.lower()} "{name}" not found')
+    data = found.get("data") or {}
+    if kind == "Secret":
+        return {key: base64.b64decode(value).decode() for key, value in data.items()}
+    return dict(data)

@@ -1,0 +1,80 @@
+"""Which node a pod goes to, and why none. Pure, but for reading the store."""
+
+from decimal import Decimal
+from typing import Any
+
+from k8s.apiserver.resources import BY_KIND
+from k8s.apiserver.store import Store
+from k8s.apiserver.validation import quantity
+
+Object = dict[str, Any]
+
+NODE = BY_KIND["Node"]
+POD = BY_KIND["Pod"]
+
+
+def node(name: str, *, labels: dict[str, str] | None = None, cpu: str = "64", memory: str = "256Gi") -> Object:
+    """A node object with room for many boxes."""
+    room = {"cpu": cpu, "memory": memory, "ephemeral-storage": "1Ti", "pods": "110"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, **(labels or {})}},
+        "spec": {},
+        "status": {"allocatable": room, "capacity": room, "conditions": [{"type": "Ready", "status": "True"}]},
+    }
+
+
+def place(store: Store, pod: Object) -> tuple[str | None, str]:
+    """The name of a node that takes the pod; or None and the scheduler's sentence why not."""
+    claims = _missing_claims(store, pod)
+    nodes = store.list(NODE)
+    if claims:
+        return None, f'0/{len(nodes)} nodes are available: persistentvolumeclaim "{claims[0]}" not found.'
+    reasons: dict[str, int] = {}
+    for candidate in nodes:
+        reason = _refuses(store, candidate, pod)
+        if reason is None:
+            return str(candidate["metadata"]["name"]), ""
+        reasons[reason] = reasons.get(reason, 0) + 1
+    words = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
+    return None, f"0/{len(nodes)} nodes are available: {words or 'no nodes'}."
+
+
+def _missing_claims(store: Store, pod: Object) -> list[str]:
+    names = [
+        volume["persistentVolumeClaim"]["claimName"]
+        for volume in pod["spec"].get("volumes") or []
+        if "persistentVolumeClaim" in volume
+    ]
+    claim = BY_KIND["PersistentVolumeClaim"]
+    return [name for name in names if store.find(claim, pod["metadata"]["namespace"], name) is None]
+
+
+def _refuses(store: Store, candidate: Object, pod: Object) -> str | None:
+    labels = candidate["metadata"].get("labels") or {}
+    if candidate["spec"].get("unschedulable"):
+        return "node(s) were unschedulable"
+    if any(labels.get(key) != value for key, value in (pod["spec"].get("nodeSelector") or {}).items()):
+        return "node(s) didn't match Pod's node affinity/selector"
+    name = candidate["metadata"]["name"]
+    used = [other for other in store.list(POD) if other["spec"].get("nodeName") == name and _lives(other)]
+    for key, room in candidate["status"]["allocatable"].items():
+        if key == "pods":
+            if len(used) >= int(room):
+                return "Too many pods"
+            continue
+        if sum((_request(other, key) for other in used), _request(pod, key)) > quantity(room):
+            return f"Insufficient {key}"
+    return None
+
+
+def _lives(pod: Object) -> bool:
+    return (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed")
+
+
+def _request(pod: Object, key: str) -> Decimal:
+    total = Decimal(0)
+    for container in pod["spec"]["containers"]:
+        total += quantity(((container.get("resources") or {}).get("requests") or {}).get(key, "0"))
+    return total

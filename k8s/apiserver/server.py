@@ -1,0 +1,142 @@
+"""The whole small cluster: store, kubelet and an HTTPS server that can go away and come back while pods go on."""
+
+import asyncio
+import contextlib
+import secrets
+import shutil
+import socket
+import tempfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+import yaml
+
+from k8s.apiserver.api import Api
+from k8s.apiserver.http import Surface, make_app
+from k8s.apiserver.kubelet import Kubelet, make_kubelet
+from k8s.apiserver.rbac import User
+from k8s.apiserver.resources import BY_KIND
+from k8s.apiserver.store import Store
+from k8s.apiserver.tls import Certificates, make_certificates
+
+Object = dict[str, Any]
+
+START_SECONDS = 10.0
+
+
+class SmallCluster:
+    """One cluster of ours. `kubeconfig` is a file that kubectl, Helm and the Python client take."""
+
+    def __init__(self, folder: Path, store: Store, kubelet: Kubelet, certificates: Certificates, port: int) -> None:
+        self.folder = folder
+        self.store = store
+        self.kubelet = kubelet
+        self.api = Api(store)
+        self.port = port
+        self.token = secrets.token_urlsafe(24)
+        self.surface = Surface(self.api, {self.token: User("admin", ("system:masters",))}, kubelet.logs)
+        self.kubeconfig = folder / "kubeconfig"
+        self._certificates = certificates
+        self._server: uvicorn.Server | None = None
+        self._serving: asyncio.Task[None] | None = None
+        self.write_kubeconfig(self.kubeconfig, self.token, "default")
+
+    async def start_api(self) -> None:
+        """Listen. Raises OSError when the port is taken."""
+        self.surface.closing = asyncio.Event()
+        config = uvicorn.Config(
+            make_app(self.surface),
+            host="127.0.0.1",
+            port=self.port,
+            ssl_certfile=str(self._certificates.certificate),
+            ssl_keyfile=str(self._certificates.key),
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            timeout_graceful_shutdown=1,
+            timeout_keep_alive=60,
+        )
+        self._server = _Server(config)
+        self._serving = asyncio.create_task(self._server.serve())
+        async with asyncio.timeout(START_SECONDS):
+            while not self._server.started:
+                if self._serving.done():
+                    await self._serving
+                    raise OSError(f"the API server cannot listen on port {self.port}")
+                await asyncio.sleep(0.01)
+
+    async def stop_api(self) -> None:
+        """An outage: no more answers, open watches are cut. Pods and the store go on."""
+        if self._server is None or self._serving is None:
+            return
+        self.surface.closing.set()
+        self._server.should_exit = True
+        await self._serving
+        self._server = self._serving = None
+
+    def token_for(self, namespace: str, account: str) -> str:
+        """A token of a service account, which may do what its roles allow."""
+        token = secrets.token_urlsafe(24)
+        self.surface.users[token] = User.service_account(namespace, account)
+        return token
+
+    def write_kubeconfig(self, path: Path, token: str, namespace: str) -> Path:
+        name = "greenloop"
+        cluster = {
+            "server": f"https://127.0.0.1:{self.port}",
+            "certificate-authority": str(self._certificates.authority),
+        }
+        config = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": name,
+            "clusters": [{"name": name, "cluster": cluster}],
+            "users": [{"name": name, "user": {"token": token}}],
+            "contexts": [{"name": name, "context": {"cluster": name, "user": name, "namespace": namespace}}],
+        }
+        path.touch(mode=0o600)
+        path.write_text(yaml.safe_dump(config))
+        return path
+
+    def make_namespace(self, name: str, **labels: str) -> None:
+        """Make a namespace; keyword `enforce="restricted"` sets the Pod Security level."""
+        prefixed = {f"pod-security.kubernetes.io/{key}": value for key, value in labels.items()}
+        body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": prefixed}}
+        self.api.create(BY_KIND["Namespace"], "", body, strict=True)
+
+
+class _Server(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Any:
+        # Signals belong to the process that we are a guest in.
+        yield
+
+
+@contextlib.asynccontextmanager
+async def small_cluster(folder: Path | None = None, **kubelet: Any) -> AsyncIterator[SmallCluster]:
+    """A running cluster with a namespace `default`. All of its pods end with it; so does its folder if we made it."""
+    home = folder or Path(tempfile.mkdtemp(prefix="greenloop-cluster-"))
+    home.mkdir(parents=True, exist_ok=True)
+    store = Store()
+    running = make_kubelet(store, home, **kubelet)
+    cluster = SmallCluster(home, store, running, make_certificates(home), _free_port())
+    cluster.make_namespace("default")
+    following = asyncio.create_task(running.run())
+    try:
+        await cluster.start_api()
+        yield cluster
+    finally:
+        await cluster.stop_api()
+        following.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await following
+        if folder is None:
+            shutil.rmtree(home, ignore_errors=True)
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])

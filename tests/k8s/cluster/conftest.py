@@ -1,0 +1,104 @@
+"""A place to make boxes in: a fresh namespace on our own API server, or on the cluster of GREENLOOP_TEST_KUBECONFIG.
+
+The tests are the same for both. What a test makes lives in its namespace, and goes with it.
+"""
+
+import asyncio
+import contextlib
+import os
+import uuid
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from k8s.apiserver.resources import BY_KIND
+from k8s.apiserver.server import SmallCluster, small_cluster
+from k8s.boxes import BoxSpec
+from k8s.cluster import Cluster
+from k8s.kubernetes_boxes import KubernetesBoxes
+from k8s.options import PodOptions
+from tests.k8s.objects import spec
+
+SLEEP = ["tini", "--", "sleep", "600"]
+KUBECONFIG = os.environ.get("GREENLOOP_TEST_KUBECONFIG", "")
+IMAGE = os.environ.get("GREENLOOP_TEST_IMAGE", "registry.example/greenloop-box:1")
+
+
+@dataclass
+class Place:
+    """A namespace of a cluster. `small` is our own cluster, None on a real one."""
+
+    kubeconfig: Path
+    namespace: str
+    small: SmallCluster | None
+    patience: float
+    stack: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)
+
+    def options(self, **values: Any) -> PodOptions:
+        resources = {"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"memory": "256Mi"}}
+        home = {"size": "1Gi"}
+        given = {"image": IMAGE, "command": SLEEP, "resources": resources, "home": home, "graceSeconds": 2, **values}
+        return PodOptions.model_validate(given)
+
+    async def boxes(self, instance: str = "greenloop", **values: Any) -> KubernetesBoxes:
+        cluster = await self.client()
+        made = KubernetesBoxes(cluster, instance, self.options(**values), backoff=(0.05, 0.5))
+        self.stack.push_async_callback(made.close)
+        return made
+
+    async def client(self) -> Cluster:
+        return await Cluster.connect(self.namespace, kubeconfig=self.kubeconfig)
+
+    async def quota(self, **hard: str) -> None:
+        """Limit the namespace, and wait until the limit counts."""
+        body = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "boxes"}, "spec": {"hard": hard}}
+        if self.small is not None:
+            self.small.api.create(BY_KIND["ResourceQuota"], self.namespace, body, strict=True)
+            return
+        async with _core(self.kubeconfig) as core:
+            await core.create_namespaced_resource_quota(self.namespace, body)
+        await asyncio.sleep(5)
+
+    def spec(self, name: str = "gl-greenloop-7-42", **labels: str) -> BoxSpec:
+        return spec(name, **labels)
+
+
+@pytest.fixture
+async def place(tmp_path: Path) -> AsyncIterator[Place]:
+    async with contextlib.AsyncExitStack() as stack:
+        namespace = f"greenloop-test-{uuid.uuid4().hex[:8]}"
+        if KUBECONFIG:
+            made = Place(Path(KUBECONFIG), namespace, None, 120.0)
+            await stack.enter_async_context(_namespace(made))
+        else:
+            small = await stack.enter_async_context(small_cluster(tmp_path / "cluster"))
+            small.make_namespace(namespace, enforce="restricted")
+            made = Place(small.kubeconfig, namespace, small, 20.0)
+        async with made.stack:
+            yield made
+
+
+@contextlib.asynccontextmanager
+async def _namespace(place: Place) -> AsyncIterator[None]:
+    async with _core(place.kubeconfig) as core:
+        labels = {"pod-security.kubernetes.io/enforce": "restricted"}
+        await core.create_namespace({"metadata": {"name": place.namespace, "labels": labels}})
+        try:
+            yield
+        finally:
+            await core.delete_namespace(place.namespace)
+
+
+@contextlib.asynccontextmanager
+async def _core(kubeconfig: Path) -> AsyncIterator[Any]:
+    from kubernetes.aio import client, config
+
+    configuration: Any = client.Configuration()
+    loader: Any = config.load_kube_config
+    await loader(config_file=str(kubeconfig), client_configuration=configuration)
+    async with client.ApiClient(configuration) as api:
+        core: Any = client.CoreV1Api(api)
+        yield core

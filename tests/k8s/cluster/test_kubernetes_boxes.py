@@ -1,0 +1,292 @@
+"""What must hold of boxes on any cluster: our own API server, or a real one (`make test-cluster`)."""
+
+import asyncio
+import time
+from dataclasses import replace
+
+import pytest
+
+from k8s.boxes import BoxState, BoxStatus
+from k8s.identity import home_name, secret_name, selector
+from k8s.kubernetes_boxes import KubernetesBoxes
+from k8s.pod import secret_token
+from k8s.reconcile import Known
+from tests.k8s.cluster.conftest import Place
+
+pytestmark = pytest.mark.cluster
+
+
+async def test_a_box_comes_to_run_and_stops_without_its_home(place: Place) -> None:
+    boxes, cluster = await place.boxes(), await place.client()
+    box = place.spec()
+    assert (await boxes.ensure(box)).state in (BoxState.STARTING, BoxState.RUNNING)
+    running = await boxes.wait(box.name, place.patience)
+    assert running.state is BoxState.RUNNING, running
+    assert running.labels["person"] == "42"
+    assert running.started_at is not None
+
+    await boxes.stop(box.name)
+    await gone(boxes, box.name, place.patience)
+    assert await cluster.get("Secret", secret_name(box.name)) is None
+    assert await cluster.get("PersistentVolumeClaim", home_name(box.name)) is not None
+    assert [(found.name, found.state) for found in await boxes.list()] == [(box.name, BoxState.ABSENT)]
+
+    await boxes.delete_home(box.name)
+    async with asyncio.timeout(place.patience):
+        while await cluster.get("PersistentVolumeClaim", home_name(box.name)) is not None:
+            await asyncio.sleep(0.1)
+    await cluster.close()
+
+
+async def test_fifty_acquirers_at_once_make_one_box(place: Place) -> None:
+    workers = [await place.boxes() for _ in range(5)]
+    cluster = await place.client()
+    box = place.spec()
+    found = await asyncio.gather(*(workers[number % 5].ensure(box) for number in range(50)))
+    assert {status.state for status in found} <= {BoxState.STARTING, BoxState.RUNNING}
+    for kind in ("Pod", "Secret", "PersistentVolumeClaim"):
+        items, _ = await cluster.list(kind, selector("greenloop"))
+        assert len(items) == 1, kind
+    uid = (await cluster.get("Pod", box.name) or {})["metadata"]["uid"]
+    await asyncio.gather(*(workers[number % 5].ensure(box) for number in range(50)))
+    assert (await cluster.get("Pod", box.name) or {})["metadata"]["uid"] == uid
+    await cluster.close()
+
+
+async def test_stopping_fifty_times_at_once_is_stopping_once(place: Place) -> None:
+    boxes = await place.boxes()
+    box = place.spec()
+    await boxes.ensure(box)
+    await asyncio.gather(*(boxes.stop(box.name) for _ in range(50)))
+    await gone(boxes, box.name, place.patience)
+    await boxes.stop(box.name)
+
+
+async def test_ensure_while_the_old_pod_is_ending_makes_a_fresh_one_on_the_same_home(place: Place) -> None:
+    boxes, cluster = await place.boxes(), await place.client()
+    box = place.spec()
+    await boxes.ensure(box)
+    await boxes.wait(box.name, place.patience)
+    before = await cluster.get("Pod", box.name) or {}
+    home = await cluster.get("PersistentVolumeClaim", home_name(box.name)) or {}
+    await asyncio.gather(boxes.stop(box.name), *(boxes.ensure(box) for _ in range(5)))
+    await boxes.ensure(box)
+    after = await cluster.get("Pod", box.name) or {}
+    assert after["metadata"]["uid"] != before["metadata"]["uid"]
+    kept = await cluster.get("PersistentVolumeClaim", home_name(box.name)) or {}
+    assert kept["metadata"]["uid"] == home["metadata"]["uid"]
+    await cluster.close()
+
+
+async def test_two_instances_in_one_namespace_do_not_see_or_touch_each_other(place: Place) -> None:
+    ours, theirs = await place.boxes("team-a"), await place.boxes("team-b")
+    box = place.spec("gl-same-name")
+    await ours.ensure(box)
+    await ours.wait(box.name, place.patience)
+
+    refused = await theirs.ensure(box)
+    assert refused.state is BoxState.FAILED
+    assert refused.permanent
+    assert "not ours" in refused.message
+    assert await theirs.list() == []
+    await theirs.stop(box.name)
+    await theirs.delete_home(box.name)
+    await theirs.reconcile({}, now=time.time() + 1e7)
+    assert (await ours.fresh(box.name)).state is BoxState.RUNNING
+    assert [found.name for found in await ours.list()] == [box.name]
+
+
+async def test_a_renewed_token_reaches_the_secret(place: Place) -> None:
+    boxes, cluster = await place.boxes(), await place.client()
+    box = place.spec()
+    await boxes.ensure(box)
+    await boxes.ensure(replace(box, token="rotated"))
+    secret = await cluster.get("Secret", secret_name(box.name))
+    assert secret is not None
+    assert secret_token(secret) == "rotated"
+    await cluster.close()
+
+
+async def test_a_pod_outside_pod_security_is_refused_for_good_with_the_clusters_reason(place: Place) -> None:
+    boxes = await place.boxes(extraVolumes=[{"name": "host", "hostPath": {"path": "/"}}])
+    refused = await boxes.ensure(place.spec())
+    assert refused.state is BoxState.FAILED
+    assert refused.permanent
+    assert "hostPath" in refused.message
+
+
+async def test_an_invalid_value_is_refused_for_good(place: Place) -> None:
+    boxes = await place.boxes(resources={"requests": {"cpu": "much"}, "limits": {}})
+    refused = await boxes.ensure(place.spec())
+    assert (refused.state, refused.permanent) == (BoxState.FAILED, True)
+
+
+async def test_an_unknown_field_is_refused_rather_than_dropped(place: Place) -> None:
+    boxes = await place.boxes(extraVolumes=[{"name": "x", "emptyDir": {"sizelimit": "1Gi"}}])
+    refused = await boxes.ensure(place.spec())
+    assert (refused.state, refused.permanent) == (BoxState.FAILED, True)
+    assert "sizelimit" in refused.message
+
+
+async def test_a_box_that_no_node_takes_is_unschedulable_and_may_still_come(place: Place) -> None:
+    boxes = await place.boxes(nodeSelector={"greenloop-test": "no-such-node"})
+    box = place.spec()
+    await boxes.ensure(box)
+    seen = await becomes(boxes, box.name, BoxState.UNSCHEDULABLE, place.patience)
+    assert not seen.permanent
+    assert "No node has room" in seen.message
+
+
+async def test_an_image_name_that_is_not_valid_fails_for_good_at_once(place: Place) -> None:
+    boxes = await place.boxes(image="Not A Valid Image")
+    box = place.spec()
+    await boxes.ensure(box)
+    seen = await becomes(boxes, box.name, BoxState.IMAGE_ERROR, place.patience)
+    assert seen.permanent
+
+
+async def test_an_image_that_may_not_be_pulled_fails_for_good_at_once(place: Place) -> None:
+    boxes = await place.boxes(image="greenloop.invalid/not-on-the-node:1", imagePullPolicy="Never")
+    box = place.spec()
+    await boxes.ensure(box)
+    seen = await becomes(boxes, box.name, BoxState.IMAGE_ERROR, place.patience)
+    assert seen.permanent
+    assert "Never" in seen.message
+
+
+async def test_a_box_that_eats_its_memory_says_so(place: Place) -> None:
+    program = "import time\nhold = []\nwhile True:\n    hold.append(bytearray(16 << 20))\n    time.sleep(0.02)"
+    boxes = await place.boxes(command=["tini", "--", "python3", "-c", program])
+    box = place.spec()
+    await boxes.ensure(box)
+    seen = await becomes(boxes, box.name, BoxState.OOM_KILLED, place.patience)
+    assert "256Mi" in seen.message
+
+
+async def test_a_box_that_ends_with_an_error_tells_its_last_words(place: Place) -> None:
+    program = "import sys\nsys.exit('the service refused the token')"
+    boxes = await place.boxes(command=["tini", "--", "python3", "-c", program])
+    box = place.spec()
+    await boxes.ensure(box)
+    seen = await becomes(boxes, box.name, BoxState.FAILED, place.patience)
+    assert "exit code 1" in seen.message
+    assert "the service refused the token" in seen.message
+
+
+async def test_a_box_that_reached_its_deadline_says_so(place: Place) -> None:
+    boxes = await place.boxes(deadlineSeconds=1)
+    box = place.spec()
+    await boxes.ensure(box)
+    seen = await becomes(boxes, box.name, BoxState.FAILED, place.patience)
+    assert "time limit" in seen.message
+
+
+async def test_a_box_that_fills_its_disk_is_evicted(place: Place) -> None:
+    fill = "import tempfile, time\nopen(tempfile.gettempdir() + '/fill', 'wb').write(bytes(8 << 20))\ntime.sleep(600)"
+    boxes = await place.boxes(tmpSize="4Mi", command=["tini", "--", "python3", "-c", fill])
+    box = place.spec()
+    await boxes.ensure(box)
+    seen = await becomes(boxes, box.name, BoxState.EVICTED, max(place.patience, 180))
+    assert "more disk" in seen.message
+
+
+async def test_a_pod_deleted_by_hand_is_told_as_trouble_and_comes_back_fresh(place: Place) -> None:
+    boxes, cluster = await place.boxes(), await place.client()
+    box = place.spec()
+    await boxes.ensure(box)
+    await boxes.wait(box.name, place.patience)
+    troubles = boxes.troubles()
+    told = asyncio.ensure_future(anext(troubles))
+    await asyncio.sleep(0.05)
+    await cluster.delete("Pod", box.name)
+    seen = await asyncio.wait_for(told, place.patience)
+    assert (seen.name, seen.state) == (box.name, BoxState.LOST)
+    assert "deleted" in seen.message
+    assert (await boxes.ensure(box)).usable
+    await troubles.aclose()
+    await cluster.close()
+
+
+async def test_a_permanent_failure_is_replaced_once_the_options_are_mended(place: Place) -> None:
+    broken, mended = await place.boxes(image="Not A Valid Image"), await place.boxes()
+    box = place.spec()
+    await broken.ensure(box)
+    await becomes(broken, box.name, BoxState.IMAGE_ERROR, place.patience)
+    assert not (await broken.ensure(box)).usable
+    await mended.ensure(box)
+    assert (await mended.wait(box.name, place.patience)).state is BoxState.RUNNING
+
+
+async def test_a_full_quota_is_no_failure_but_waiting(place: Place) -> None:
+    boxes, cluster = await place.boxes(), await place.client()
+    await place.quota(pods="1")
+    await boxes.ensure(place.spec("gl-first"))
+    full = await boxes.ensure(place.spec("gl-second"))
+    assert full.state is BoxState.UNSCHEDULABLE
+    assert not full.permanent
+    assert "quota" in full.message
+    await boxes.stop("gl-first")
+    await gone(boxes, "gl-first", place.patience)
+    assert (await boxes.ensure(place.spec("gl-second"))).usable
+    await cluster.close()
+
+
+async def test_a_spare_is_claimed_by_exactly_one_of_many(place: Place) -> None:
+    workers = [await place.boxes() for _ in range(4)]
+    spare = replace(place.spec("gl-spare-1"), labels={"instance": "greenloop"})
+    await workers[0].ensure(spare)
+    await workers[0].wait(spare.name, place.patience)
+    for worker in workers:
+        await worker.wait(spare.name, place.patience)
+        assert worker.spares() == 1
+    claims = await asyncio.gather(
+        *(workers[number % 4].claim_spare({"installation": "7", "person": str(number)}) for number in range(20))
+    )
+    [claimed] = [claim for claim in claims if claim is not None]
+    assert claimed.name == spare.name
+    assert (await workers[0].fresh(spare.name)).labels["person"] == claimed.labels["person"]
+    assert await workers[1].claim_spare({"installation": "7", "person": "99"}) is None
+
+
+async def test_reconcile_deletes_orphans_that_are_old_and_leaves_the_rest(place: Place) -> None:
+    boxes = await place.boxes()
+    for name in ("gl-orphan", "gl-busy", "gl-idle"):
+        await boxes.ensure(place.spec(name))
+    now = time.time() + 3600
+    known = {"gl-busy": Known(busy=True, used_at=0), "gl-idle": Known(busy=False, used_at=now - 60)}
+    young = await boxes.reconcile(known)
+    assert young.deletions == ()
+    known["gl-gone"] = Known(busy=True, used_at=0)
+    done = await boxes.reconcile(known, now=now)
+    assert {deletion.box for deletion in done.deletions} == {"gl-orphan"}
+    assert done.missing == ("gl-gone",)
+    async with asyncio.timeout(place.patience):
+        while "gl-orphan" in {box.name for box in await boxes.list()}:
+            await asyncio.sleep(0.1)
+    assert {box.name for box in await boxes.list()} == {"gl-busy", "gl-idle"}
+
+
+async def test_reconcile_asks_once_more_before_it_deletes(place: Place) -> None:
+    boxes = await place.boxes()
+    await boxes.ensure(place.spec())
+
+    async def busy_again(name: str) -> bool:
+        return False
+
+    planned = await boxes.reconcile({}, now=time.time() + 3600, confirm=busy_again)
+    assert planned.deletions
+    assert (await boxes.fresh(place.spec().name)).usable
+
+
+async def gone(boxes: KubernetesBoxes, name: str, seconds: float) -> None:
+    await becomes(boxes, name, BoxState.ABSENT, seconds)
+
+
+async def becomes(boxes: KubernetesBoxes, name: str, state: BoxState, seconds: float) -> BoxStatus:
+    seen = None
+    deadline = time.monotonic() + seconds
+    while seen is None or seen.state is not state:
+        assert time.monotonic() < deadline, f"{name} did not become {state}: {seen}"
+        await asyncio.sleep(0.05)
+        seen = await boxes.status(name)
+    return seen
