@@ -1,7 +1,6 @@
 """The durable inbox: deliveries are committed in groups, and only then acknowledged."""
 
 import asyncio
-import contextlib
 import time
 from collections import deque
 
@@ -9,6 +8,7 @@ import structlog
 
 from app.metrics import Metrics
 from loops.arrivals import Arrival, Arrivals
+from loops.ending import end
 from loops.queue import Queue
 
 log = structlog.get_logger(__name__)
@@ -48,11 +48,7 @@ class Inbox:
 
     async def close(self) -> None:
         """Stop. Whoever still waits is told that the delivery was not stored."""
-        for task in self._tasks:
-            task.cancel()
-        for task in self._tasks:
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+        await asyncio.gather(*(end(task) for task in self._tasks))
         self._fail(list(self._waiting), InboxFailed("the service is stopping"))
         self._waiting.clear()
         await self._arrivals.close()

@@ -1,6 +1,7 @@
 """The web process: one Starlette application, and the server that runs it."""
 
 import contextlib
+import gc
 import socket
 from collections.abc import AsyncIterator
 
@@ -84,6 +85,12 @@ class Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, shared: Surface) -> None:
         super().__init__(config)
         self._shared = shared
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, then take all that was loaded out of the garbage collector's sight: it will not go away."""
+        await super().startup(sockets)
+        gc.collect()
+        gc.freeze()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let what waits answer, then wait for the rest up to `DRAIN_SECONDS`."""

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import redis.asyncio as redis
 import structlog
 
+from loops.ending import end
+
 log = structlog.get_logger(__name__)
 
 CHANNEL = "greenloop:wake"
@@ -26,9 +28,7 @@ class Bus:
 
     async def close(self) -> None:
         if self._task:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+            await end(self._task)
         await self._redis.aclose()
 
     async def notify(self, topic: str) -> None:

@@ -1,0 +1,20 @@
+"""`python -m tests.bench [NAME …]`: the benchmarks, all or by name. Exit 1 when one misses its aim."""
+
+import sys
+from collections.abc import Callable
+
+from tests.bench import receiver
+
+BENCHMARKS: dict[str, Callable[[], int]] = {"receiver": receiver.main}
+
+
+def main(names: list[str]) -> int:
+    unknown = [name for name in names if name not in BENCHMARKS]
+    if unknown:
+        print(f"unknown benchmark {', '.join(unknown)}; there are: {', '.join(BENCHMARKS)}", file=sys.stderr)
+        return 2
+    return max(BENCHMARKS[name]() for name in names or BENCHMARKS)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,52 @@
+"""A server process of the bench: `python -m tests.bench.server bare|greenloop CORE` prints its port and serves."""
+
+import asyncio
+import os
+import socket
+import sys
+
+import uvicorn
+import uvloop
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from app.logging import configure
+from app.settings import Settings
+from app.web import create_app, server
+
+
+async def accepted(request: Request) -> Response:
+    return Response(status_code=202)
+
+
+def bare() -> uvicorn.Server:
+    """Starlette answering 202."""
+    app = Starlette(
+        routes=[Route("/webhooks/github", accepted, methods=["POST"]), Route("/healthz", accepted)],
+    )
+    config = uvicorn.Config(
+        app, loop="uvloop", http="httptools", ws="none", access_log=False, log_config=None, server_header=False,
+        date_header=False,
+    )  # fmt: skip
+    return uvicorn.Server(config)
+
+
+def greenloop() -> uvicorn.Server:
+    """The service as it is, from the environment's settings."""
+    settings = Settings()
+    configure("warning", json=True)
+    return server(create_app(settings))
+
+
+async def main(kind: str, core: int) -> None:
+    os.sched_setaffinity(0, {core})
+    listening = socket.create_server(("127.0.0.1", 0), backlog=1024)
+    print(listening.getsockname()[1], flush=True)
+    await {"bare": bare, "greenloop": greenloop}[kind]().serve(sockets=[listening])
+
+
+if __name__ == "__main__":
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(main(sys.argv[1], int(sys.argv[2])))
