@@ -177,3 +177,7 @@ def _fields(location: tuple[int | str, ...]) -> list[str]:
         if isinstance(found, type) and issubclass(found, BaseModel):
             model = found
     return list(model.model_fields)
+
+
+if __name__ == "__main__":
+    print(schema(), end="")

@@ -186,7 +186,8 @@ class Branch(msgspec.Struct, kw_only=True):
 class Event(msgspec.Struct, kw_only=True):
     """One delivery. `name` is the `X-GitHub-Event` header; fields that this event does not have are None."""
 
-    name: str = ""
+    # Payloads have a `name` of their own, which means something else.
+    name: str = msgspec.field(default="", name="x-github-event")
     action: str | None = None
     sender: User | None = None
     repository: Repository | None = None

@@ -16,6 +16,8 @@ from markdown_it.token import Token
 from github.options import Options, read_options
 
 MAX_TEXT = 65_536
+MAX_HTML = 5_000  # characters read of one block of HTML
+MANY_BRACKETS = 1_000
 
 
 class Command(StrEnum):
@@ -47,7 +49,8 @@ _MAIL_QUOTE = re.compile(
     r"^(?:On\b[^\n]{4,200}(?:\n[^\n]{0,200})?\bwrote:[ \t]*$|-{3,} ?Original Message ?-{3,}|_{20,}[ \t]*\nFrom: )",
     re.MULTILINE,
 )
-_QUOTING_TAG = re.compile(r"<(/?)(blockquote|pre|code|samp|kbd)\b", re.IGNORECASE)
+_QUOTING_TAG = re.compile(r"<(/?)(?:blockquote|pre|code|samp|kbd|script|style|textarea)\b", re.IGNORECASE)
+_HTML = re.compile(r"""<!--.*?(?:-->|\Z)|<[a-z/!?](?:[^>"']|"[^"]*"|'[^']*')*>""", re.IGNORECASE | re.DOTALL)
 _COMMANDS = {
     "stop": Command.STOP,
     "cancel": Command.STOP,
@@ -64,6 +67,8 @@ _COMMAND = re.compile(
     re.IGNORECASE,
 )
 _parser = MarkdownIt("commonmark").disable("text_join")
+# Looking for links takes time in the square of the brackets.
+_parser_without_links = MarkdownIt("commonmark").disable(["text_join", "link", "image"])
 
 
 def read(text: str | None, handles: Sequence[str]) -> Mention | None:
@@ -106,10 +111,12 @@ def _addressed(source: str, spots: Sequence[tuple[int, int]]) -> Iterator[int]:
         at = stop
     marked = "".join([*parts, source[at:]])
     quotes = tags = 0
-    for token in _parser.parse(marked):
+    parser = _parser if marked.count("[") < MANY_BRACKETS else _parser_without_links
+    for token in parser.parse(marked):
         quotes += {"blockquote_open": 1, "blockquote_close": -1}.get(token.type, 0)
-        if token.type == "html_block":
-            tags = _tags(token.content, tags)
+        if token.type == "html_block" and not quotes:
+            running, tags = _html_text(token.content[:MAX_HTML], tags)
+            yield from (int(number) for number in _MARKS.findall(running))
         elif token.type == "inline" and not quotes:
             running, tags = _running_text(token.children or (), tags)
             yield from (int(number) for number in _MARKS.findall(running))
@@ -130,8 +137,18 @@ def _running_text(children: Iterable[Token], tags: int) -> tuple[str, int]:
     return text, tags
 
 
+def _html_text(html: str, tags: int) -> tuple[str, int]:
+    """What a block of HTML says outside comments, tags and quoting tags, and how many of the latter are still open."""
+    text, at = "", 0
+    for found in _HTML.finditer(html):
+        text += "" if tags else html[at : found.start()]
+        tags = _tags(found[0], tags) if not found[0].startswith("<!--") else tags
+        at = found.end()
+    return text + ("" if tags else html[at:]), tags
+
+
 def _tags(html: str, open_tags: int) -> int:
-    for closing, _name in _QUOTING_TAG.findall(html):
+    for closing in _QUOTING_TAG.findall(html):
         open_tags = max(0, open_tags + (-1 if closing else 1))
     return open_tags
 

@@ -36,8 +36,8 @@ def branch_name(prefix: str, number: int | None, title: str, *, suffix: str = ""
 
     `prefix` is the configured one (with or without "/" at its end); `suffix` tells apart a second branch for one title.
     """
-    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode()
-    words = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")[:48].strip("-")
+    plain = unicodedata.normalize("NFKD", title.casefold()).encode("ascii", "ignore").decode()
+    words = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:48].strip("-")
     parts = [str(number) if number is not None else "", words, suffix]
     tail = "-".join(part for part in parts if part) or "work"
     name = f"{prefix.strip('/')}/{tail}" if prefix.strip("/") else tail

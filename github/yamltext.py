@@ -8,6 +8,7 @@ import yaml
 MAX_BYTES = 64 * 1024
 MAX_NODES = 5_000
 MAX_DEPTH = 20
+MAX_BRACKETS = 100
 
 _MERGE = "tag:yaml.org,2002:merge"
 _NAMES = ("str", "int", "float", "bool", "null", "timestamp", "seq", "map")
@@ -53,6 +54,8 @@ def read_yaml(text: str | bytes) -> tuple[Node | None, tuple[Problem, ...]]:
     """The first document of `text` as plain values, or the problem that makes it unreadable. None: no document."""
     if len(text) > MAX_BYTES:
         return None, (Problem(1, 1, "", f"the file is longer than {MAX_BYTES // 1024} KiB"),)
+    if _brackets(text) > MAX_BRACKETS:
+        return None, (Problem(1, 1, "", f"this is no YAML: more than {MAX_BRACKETS} brackets are open at once"),)
     loader = None
     try:
         loader = yaml.SafeLoader(text)
@@ -72,6 +75,19 @@ def read_yaml(text: str | bytes) -> tuple[Node | None, tuple[Problem, ...]]:
     finally:
         if loader is not None:
             loader.dispose()
+
+
+def _brackets(text: str | bytes) -> int:
+    """How deep brackets nest, at most: PyYAML needs time in the square of it."""
+    characters = text if isinstance(text, str) else text.decode("utf-8", "replace")
+    depth = deepest = 0
+    for character in characters:
+        if character in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif character in "]}" and depth:
+            depth -= 1
+    return deepest
 
 
 class _Reader:

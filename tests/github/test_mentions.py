@@ -1,0 +1,178 @@
+import time
+
+import pytest
+
+from github.mentions import Command, mentioned, read
+
+HANDLES = ("greenloop",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@greenloop fix it",
+        "@GreenLoop fix it",
+        "@greenloop",
+        "@greenloop, please look",
+        "please @greenloop: fix it",
+        "(@greenloop) fix it",
+        "@greenloop[bot] fix it",
+        "- a list\n- @greenloop fix it",
+        "1. @greenloop fix it",
+        "# @greenloop fix it",
+        "**@greenloop** fix it",
+        "*@greenloop fix it*",
+        "[@greenloop](https://example.com) fix it",
+        "> somebody said something\n\n@greenloop fix that",
+        "```\ncode\n```\n@greenloop fix that",
+        "`code` @greenloop fix that",
+        "<!-- a remark --> @greenloop fix that",
+        "<!-- a remark -->\n\n@greenloop fix that",
+        "text\r\n\r\n@greenloop fix it\r\n",
+        "Fix it, @greenloop.",
+        "Fix it, @greenloop!",
+        "| a | b |\n|---|---|\n| @greenloop | fix |",
+        "@greenloop\nfix it",
+        "> quoted @greenloop\n\nand @greenloop for real",
+        "`@greenloop` and @greenloop for real",
+        "@greenloop don't use `@greenloop` here",
+        "ünïcödé @greenloop fix it",
+        "<details>\n\n@greenloop fix it\n\n</details>",
+        "<div>\n@greenloop fix it\n</div>",
+    ],
+)
+def test_a_mention_in_running_text_addresses_us(text: str) -> None:
+    assert mentioned(text, HANDLES)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        None,
+        "",
+        "greenloop fix it",
+        "me@greenloop.dev",
+        "@greenloop.dev",
+        "@greenloops",
+        "@greenloop-team",
+        "@greenloop_team",
+        "@greenloop/team",
+        "@@greenloop",
+        "/@greenloop",
+        "https://example.com/@greenloop",
+        "<https://example.com/@greenloop>",
+        "[here](https://example.com/@greenloop)",
+        "[here](<@greenloop>)",
+        "[here]: @greenloop\n",
+        "![@greenloop](picture.png)",
+        "`@greenloop fix it`",
+        "``a ` @greenloop``",
+        "```\n@greenloop fix it\n```",
+        "~~~yaml\nuser: @greenloop\n~~~",
+        "```\n@greenloop never closed",
+        "    @greenloop indented code",
+        "- item\n\n      @greenloop indented code in a list",
+        "> @greenloop fix it",
+        "> a\n@greenloop in a lazy continuation of the quote",
+        "> > @greenloop fix it",
+        "- > @greenloop in a quote in a list",
+        "<!-- @greenloop fix it -->",
+        "text <!-- @greenloop --> text",
+        "<!--\n@greenloop fix it\n\nstill a comment -->",
+        "<!-- @greenloop never closed",
+        "<code>@greenloop</code>",
+        "<div title='>@greenloop'>\n</div>",
+        "<script>\n@greenloop\n</script>",
+        "<details><summary>x</summary><code>@greenloop</code></details>",
+        "<pre>\n@greenloop\n</pre>",
+        "<blockquote>\n\n@greenloop fix it\n\n</blockquote>",
+        '<a href="@greenloop">x</a>',
+        r"a\@greenloop",
+        "On Mon, 3 Nov 2026 at 10:00, A Person <a@example.com> wrote:\n@greenloop fix it",
+        "Thanks!\n\nOn Mon, 3 Nov 2026 at 10:00, A Person\n<notifications@github.com> wrote:\n\n@greenloop fix it",
+        "Thanks!\n\n-----Original Message-----\nFrom: A\n\n@greenloop fix it",
+        "Thanks!\n\n________________________________\nFrom: A\nSent: B\n\n@greenloop fix it",
+        "@greenloop's work is fine",
+        "foo+@greenloop",
+        "@green loop",
+    ],
+)
+def test_what_only_looks_like_a_mention_does_not(text: str | None) -> None:
+    assert not mentioned(text, HANDLES)
+
+
+@pytest.mark.parametrize(
+    ("said", "command"),
+    [
+        ("stop", Command.STOP),
+        ("STOP", Command.STOP),
+        ("stop!", Command.STOP),
+        ("please stop", Command.STOP),
+        ("stop it now, please", Command.STOP),
+        ("stop, this is wrong", Command.STOP),
+        ("cancel", Command.STOP),
+        (": stop", Command.STOP),
+        ("— stop", Command.STOP),
+        ("retry", Command.RETRY),
+        ("retry please", Command.RETRY),
+        ("status", Command.STATUS),
+        ("status?", Command.STATUS),
+        ("help", Command.HELP),
+        ("help\n\nThank you", Command.HELP),
+        ("autofix on", Command.AUTOFIX_ON),
+        ("autofix  OFF", Command.AUTOFIX_OFF),
+        ("stop using urllib in client.py", Command.RUN),
+        ("retry the request three times in client.py", Command.RUN),
+        ("help me to fix this", Command.RUN),
+        ("status page shows 500, fix it", Command.RUN),
+        ("autofix", Command.RUN),
+        ("stopwatch", Command.RUN),
+        ("", Command.RUN),
+        ("fix it and stop", Command.RUN),
+    ],
+)
+def test_a_command_stands_alone_and_a_sentence_is_free_text(said: str, command: Command) -> None:
+    mention = read(f"@greenloop {said}", HANDLES)
+    assert mention is not None
+    assert mention.command is command
+
+
+def test_the_instruction_is_the_whole_text_without_the_mention() -> None:
+    text = "The login fails:\n\n```\nTraceback: boom\n```\n\n@greenloop --cap 5 please fix it\n\n> as quoted\n"
+    mention = read(text, HANDLES)
+    assert mention is not None
+    assert mention.options.cap == 5
+    assert mention.instruction == ("The login fails:\n\n```\nTraceback: boom\n```\n\nplease fix it\n\n> as quoted")
+
+
+def test_the_words_before_a_mention_stay() -> None:
+    mention = read("When it is done, @greenloop fix the docs", HANDLES)
+    assert mention is not None
+    assert mention.instruction == "When it is done, fix the docs"
+
+
+def test_only_the_first_mention_that_counts_is_read() -> None:
+    mention = read("`@greenloop stop`\n\n@greenloop status\n\n@greenloop stop", HANDLES)
+    assert mention is not None
+    assert mention.command is Command.STATUS
+
+
+def test_an_app_may_have_several_handles() -> None:
+    assert mentioned("@loop fix it", ("greenloop", "loop"))
+    assert not mentioned("@loop.x fix it", ("greenloop", "loop"))
+    assert mentioned("@my.app fix", ("my.app",))
+    assert not mentioned("@myxapp fix", ("my.app",))
+
+
+def test_private_use_characters_cannot_fake_a_mention() -> None:
+    assert not mentioned("`@greenloop` \ue0000\ue001 fix", HANDLES)
+
+
+@pytest.mark.parametrize(
+    "unit", ["[", "*a ", "> ", "`", "<!-", "[a](", "_a", "![[", "a**", "*_", "- ", "<a ", "&", "\\"]
+)
+def test_no_text_of_a_stranger_takes_long_to_read(unit: str) -> None:
+    text = (unit * 70_000)[:65_000] + "\n\n@greenloop fix it"
+    started = time.perf_counter()
+    read(text, HANDLES)
+    assert time.perf_counter() - started < 5

@@ -1,0 +1,51 @@
+import pytest
+
+from github.options import Options, read_options
+
+
+@pytest.mark.parametrize(
+    ("line", "options", "text"),
+    [
+        ("--runtime codex fix it", Options(runtime="codex"), "fix it"),
+        ("--runtime=Codex fix it", Options(runtime="codex"), "fix it"),
+        ("fix it --model anthropic/claude-5", Options(model="anthropic/claude-5"), "fix it"),
+        ("fix --base release/1.x it", Options(base="release/1.x"), "fix it"),
+        ("--cap 5 --runtime opencode fix", Options(cap=5, runtime="opencode"), "fix"),
+        ("—cap 2 fix", Options(cap=2), "fix"),
+        ("retry --cap=1", Options(cap=1), "retry"),
+        ('--model "gpt-5" fix', Options(model="gpt-5"), "fix"),
+        ("--cap 5 --cap 5 fix", Options(cap=5), "fix"),
+        ("document `--cap 9` in the README", Options(), "document `--cap 9` in the README"),
+        ("add a --verbose flag to the tool", Options(), "add a --verbose flag to the tool"),
+        ("a well--known problem", Options(), "a well--known problem"),
+        ("-v is not printed", Options(), "-v is not printed"),
+    ],
+)
+def test_options_are_taken_out_of_the_line(line: str, options: Options, text: str) -> None:
+    left, found, problems = read_options(line)
+    assert (left.strip(), found, problems) == (text, options, ())
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("--runtim codex fix", ["`--runtim`", "Did you mean `--runtime`?"]),
+        ("fix it --speed fast", ["`--speed`", "`--runtime`, `--model`, `--base`, `--cap`", "backticks"]),
+        ("--force", ["`--force`"]),
+        ("--cap", ["`--cap` needs a value", "--cap 3"]),
+        ("--cap --base main", ["`--cap` needs a value"]),
+        ("--cap many", ["`--cap many`", "1 to 50"]),
+        ("--cap 0", ["1 to 50"]),
+        ("--cap -1", ["1 to 50"]),
+        ("--cap 999999999999999999999", ["1 to 50"]),
+        ("--cap ٣", ["1 to 50"]),
+        ("--base a..b", ["`--base a..b`", "no branch name"]),
+        ("--runtime $(rm)", ["`--runtime $(rm)`"]),
+        ("--cap 2 --cap 3", ["given twice", "`2`", "`3`"]),
+    ],
+)
+def test_a_wrong_option_is_explained(line: str, words: list[str]) -> None:
+    _text, _options, problems = read_options(line)
+    assert len(problems) == 1
+    for word in words:
+        assert word in problems[0]
