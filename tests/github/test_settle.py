@@ -1,0 +1,144 @@
+from dataclasses import replace
+
+import pytest
+
+from github.checks import Check, Kind, Required, Snapshot
+from github.config import Checks
+from github.settle import HeadState, Verdict, settle
+
+PUSHED = 1000.0
+RULES = Checks(settle_seconds=10, longest_wait_minutes=10)
+LATER = PUSHED + 100
+MUCH_LATER = PUSHED + 601
+
+
+def check(name: str, conclusion: str = "success", **fields: object) -> Check:
+    base = Check(Kind.JOB, 1, name, 2, "github-actions", conclusion, changed_at=PUSHED + 20)
+    return replace(base, **fields)  # type: ignore[arg-type]
+
+
+def state(*checks: Check, now: float = LATER, rules: Checks = RULES, **fields: object) -> HeadState:
+    changed = max([each.changed_at for each in checks], default=0.0)
+    snapshot = replace(Snapshot("a" * 40, tuple(checks), changed_at=changed), **fields)  # type: ignore[arg-type]
+    return settle(snapshot, rules, now=now, since=PUSHED)
+
+
+@pytest.mark.parametrize(
+    ("conclusions", "verdict"),
+    [
+        (["success"], Verdict.GREEN),
+        (["success", "neutral", "skipped"], Verdict.GREEN),
+        (["skipped"], Verdict.GREEN),
+        (["success", "failure"], Verdict.RED),
+        (["timed_out"], Verdict.RED),
+        (["startup_failure"], Verdict.RED),
+        (["failure", "cancelled"], Verdict.RED),
+        (["failure", "action_required"], Verdict.RED),
+        (["success", "cancelled"], Verdict.CANCELLED),
+        (["stale"], Verdict.CANCELLED),
+        (["success", "something_new"], Verdict.CANCELLED),
+        (["success", "action_required"], Verdict.AWAITING_APPROVAL),
+        (["", "failure"], Verdict.RUNNING),
+        (["", "success"], Verdict.RUNNING),
+    ],
+)
+def test_conclusions_amount_to_a_verdict(conclusions: list[str], verdict: Verdict) -> None:
+    found = state(*(check(f"c{index}", conclusion) for index, conclusion in enumerate(conclusions)))
+    assert found.verdict is verdict
+    assert found.explanation
+    assert (found.look_again is None) is (verdict is not Verdict.RUNNING)
+
+
+def test_only_failing_checks_are_red_and_they_are_named() -> None:
+    found = state(check("good"), check("bad", "failure"), check("stopped", "cancelled"))
+    assert [each.name for each in found.red] == ["bad"]
+    assert "`bad` failed" in found.explanation
+
+
+def test_nothing_is_decided_in_the_quiet_time_after_the_last_report() -> None:
+    report = check("test", "failure", changed_at=PUSHED + 95)
+    found = state(report)
+    assert found.verdict is Verdict.RUNNING
+    assert found.look_again == pytest.approx(5)
+    assert state(report, now=PUSHED + 105).verdict is Verdict.RED
+
+
+def test_a_clock_of_github_far_ahead_does_not_hold_us_for_ever() -> None:
+    ahead = check("test", changed_at=MUCH_LATER + 10_000)
+    assert state(ahead).verdict is Verdict.RUNNING
+    assert state(ahead, now=MUCH_LATER).verdict is Verdict.GREEN
+
+
+def test_a_commit_without_checks_is_none_after_twice_the_quiet_time() -> None:
+    assert state(now=PUSHED + 19).verdict is Verdict.RUNNING
+    assert state(now=PUSHED + 21).verdict is Verdict.NONE
+
+
+def test_a_suite_that_is_not_complete_keeps_the_head_running() -> None:
+    found = state(check("test"), open_suites=1)
+    assert found.verdict is Verdict.RUNNING
+    assert "not begun" in found.explanation
+
+
+def test_what_does_not_end_is_said_after_the_longest_wait() -> None:
+    found = state(check("slow", ""), now=MUCH_LATER)
+    assert found.verdict is Verdict.OVERDUE
+    assert "`slow` did not end within 10 minutes" in found.explanation
+
+
+def test_a_failure_counts_after_the_longest_wait_though_others_still_run() -> None:
+    assert state(check("slow", ""), check("bad", "failure"), now=MUCH_LATER).verdict is Verdict.RED
+
+
+def test_a_required_check_that_never_reports_is_named_at_once_and_given_up_later() -> None:
+    required = (Required("deploy"), Required("test"))
+    found = state(check("test", required=True), required=required)
+    assert found.verdict is Verdict.RUNNING
+    assert "`deploy`" in found.explanation
+    assert [each.name for each in found.missing] == ["deploy"]
+    found = state(check("test", required=True), required=required, now=MUCH_LATER)
+    assert found.verdict is Verdict.MISSING_REQUIRED
+    assert "`deploy` never reported" in found.explanation
+
+
+def test_a_required_check_of_a_certain_app_is_not_answered_by_another() -> None:
+    required = (Required("test", app_id=99),)
+    assert state(check("test"), required=required, now=MUCH_LATER).verdict is Verdict.MISSING_REQUIRED
+    assert state(check("test", app_id=99), required=required).verdict is Verdict.GREEN
+    assert state(check("test", kind=Kind.STATUS, app_id=0), required=required).verdict is Verdict.GREEN
+
+
+def test_a_conflicted_pull_request_is_said_and_not_waited_for() -> None:
+    found = state(conflicted=True, now=PUSHED + 30)
+    assert found.verdict is Verdict.CONFLICTED
+    assert "conflicts with its base" in found.explanation
+    assert state(check("push-only"), conflicted=True).verdict is Verdict.CONFLICTED
+    red = state(check("bad", "failure"), conflicted=True)
+    assert (red.verdict, red.conflicted) == (Verdict.RED, True)
+
+
+def test_a_job_that_waits_for_approval_is_a_persons_turn() -> None:
+    found = state(check("test"), check("deploy", "", waiting=True), open_suites=1)
+    assert found.verdict is Verdict.AWAITING_APPROVAL
+    assert "`deploy` waits for a person's approval" in found.explanation
+
+
+def test_ignored_checks_do_not_count_whatever_they_say() -> None:
+    rules = Checks(settle_seconds=0, ignore=["deploy*", "codecov/*"])
+    checks = (check("test"), check("deploy-preview", "failure"), check("codecov/patch", ""))
+    assert state(*checks, rules=rules).verdict is Verdict.GREEN
+    assert state(checks[1], rules=rules).verdict is Verdict.NONE
+    assert state(check("test"), rules=rules, required=(Required("deploy-x"),)).verdict is Verdict.GREEN
+
+
+def test_with_required_only_the_others_do_not_count() -> None:
+    rules = Checks(settle_seconds=0, required_only=True)
+    checks = (check("test", required=True), check("lint", "failure"), check("slow", ""))
+    assert state(*checks, rules=rules, required=(Required("test"),), open_suites=1).verdict is Verdict.GREEN
+    bad = check("test", "failure", required=True)
+    assert state(bad, rules=rules, required=(Required("test"),)).verdict is Verdict.RED
+
+
+def test_a_long_list_is_shortened() -> None:
+    found = state(*(check(f"c{index}", "failure") for index in range(8)))
+    assert "and 3 more failed" in found.explanation
