@@ -2,8 +2,10 @@
 
 import typer
 
+from app.demo.command import demo
 from app.distill import distill
 from app.local_github import local_github
+from app.serve import migrate, up, web, worker
 
 main = typer.Typer(
     name="greenloop",
@@ -19,5 +21,6 @@ def greenloop() -> None:
     """Keeps single commands by their names."""
 
 
-main.command()(distill)
+for command in (demo, up, web, worker, migrate, distill):
+    main.command()(command)
 main.command("github")(local_github)

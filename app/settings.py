@@ -38,6 +38,8 @@ class Settings(BaseSettings, LoopOptions):
     service_url: str = Field("", description="How boxes reach the service; empty: `public_url`.")
     instance: str = Field("greenloop", description="Name of this installation of Greenloop among several in a cluster.")
 
+    allowed_bots: list[str] = Field([], description="Logins of bots that may ask; all others are refused.")
+
     body_limit: int = Field(25 * 1024 * 1024, description="GitHub sends no larger payload than 25 MiB.")
     inbox_queue: int = Field(
         4096, description="Deliveries that may wait for their commit; beyond, 503 (GitHub records it)."

@@ -8,6 +8,7 @@ from github.outcomes import Hint, Ignored, Outcome, Refused, Repo, Request, Sour
 from github.subjects import actor_of
 
 _QUEUE = "gh-readonly-queue/"
+FAILED = frozenset({"failure", "error", "timed_out", "startup_failure"})
 
 
 def check_run(event: Event, repo: Repo, me: Me) -> Outcome:
@@ -26,7 +27,8 @@ def check_run(event: Event, repo: Repo, me: Me) -> Outcome:
         return Ignored("our own check")
     if event.action != "completed":
         return Ignored(f"check_run.{event.action} of another app")
-    return _hint(repo, sha, "check_run", suite.head_branch if suite else None, run.pull_requests)
+    branch = suite.head_branch if suite else None
+    return _hint(repo, sha, "check_run", branch, run.pull_requests, conclusion=run.conclusion)
 
 
 def check_suite(event: Event, repo: Repo, me: Me) -> Outcome:
@@ -40,7 +42,8 @@ def check_suite(event: Event, repo: Repo, me: Me) -> Outcome:
         return Ignored("our own check suite")
     if event.action != "completed":
         return Ignored(f"check_suite.{event.action} of another app")
-    return _hint(repo, suite.head_sha or "", "check_suite", suite.head_branch, suite.pull_requests)
+    branch = suite.head_branch
+    return _hint(repo, suite.head_sha or "", "check_suite", branch, suite.pull_requests, conclusion=suite.conclusion)
 
 
 def workflow_run(event: Event, repo: Repo, me: Me) -> Outcome:
@@ -51,14 +54,21 @@ def workflow_run(event: Event, repo: Repo, me: Me) -> Outcome:
     if event.action != "completed":
         return Ignored(f"workflow_run.{event.action} ends nothing")
     return _hint(
-        repo, run.head_sha or "", "workflow_run", run.head_branch, run.pull_requests, run.id or 0, run.run_attempt or 0
+        repo,
+        run.head_sha or "",
+        "workflow_run",
+        run.head_branch,
+        run.pull_requests,
+        run.id or 0,
+        run.run_attempt or 0,
+        conclusion=run.conclusion,
     )
 
 
 def status(event: Event, repo: Repo, me: Me) -> Outcome:
     """`status`: a hint. It lists up to ten branches; one that is ours or the only one is named."""
     names = [branch.name for branch in event.branches or () if branch and branch.name]
-    return _hint(repo, event.sha or "", "status", names[0] if len(names) == 1 else "", None)
+    return _hint(repo, event.sha or "", "status", names[0] if len(names) == 1 else "", None, conclusion=event.state)
 
 
 def _hint(
@@ -69,12 +79,14 @@ def _hint(
     pulls: Iterable[PullRequest | None] | None,
     run_id: int = 0,
     run_attempt: int = 0,
+    conclusion: str | None = None,
 ) -> Outcome:
     if not sha:
         return Ignored(f"{source} without a commit")
     if branch and branch.removeprefix("refs/heads/").startswith(_QUEUE):
         return Ignored("a merge queue's own branch")
-    return Hint(repo, sha, source, branch or "", _numbers(pulls, repo), run_id, run_attempt)
+    failed = (conclusion or "") in FAILED
+    return Hint(repo, sha, source, branch or "", _numbers(pulls, repo), run_id, run_attempt, failed)
 
 
 def _numbers(pulls: Iterable[PullRequest | None] | None, repo: Repo) -> tuple[int, ...]:

@@ -105,7 +105,8 @@ class Request:
 class Hint:
     """Something about the checks of `sha` changed: time to ask GitHub for their whole state.
 
-    `pulls` lists pull requests of this repository only; it is empty for forks.
+    `pulls` lists pull requests of this repository only; it is empty for forks. `failed` says that it speaks of a
+    failure, so that an unwatched commit may be worth a look.
     """
 
     repo: Repo
@@ -115,6 +116,7 @@ class Hint:
     pulls: tuple[int, ...] = ()
     run_id: int = 0
     run_attempt: int = 0
+    failed: bool = False
 
 
 class Change(StrEnum):

@@ -44,13 +44,10 @@ class LoopOptions(BaseModel):
     running_sessions: int = Field(
         3, ge=1, description="Turns of one installation that run at once; others wait in line."
     )
-    settle_seconds: float = Field(
-        10, ge=0, description="Quiet time after the last change of a check before we believe it."
+    settle_seconds: int = Field(20, ge=0, le=600, description="Quiet time after a check's last change; else too early.")
+    longest_wait_minutes: int = Field(
+        120, ge=1, le=1440, description="How long checks are waited for before we say so."
     )
-    no_checks_seconds: float = Field(
-        60, ge=0, description="How long a commit may stay without any check before it has none."
-    )
-    longest_wait: float = Field(3 * 3600, gt=0, description="How long we wait for checks before we say so and stop.")
     poll_seconds: float = Field(60, gt=0, description="How often a waiting head is looked at when no hint arrives.")
     box_silence: float = Field(
         60, gt=0, description="A box not heard of for this long is looked up before we conclude."

@@ -135,6 +135,7 @@ class Session(Base):
     pull_number: Mapped[int | None]
     pull_node_id: Mapped[str | None]
     pull_draft: Mapped[bool | None]
+    pull_state: Mapped[str | None] = mapped_column(String(16))  # open, closed, merged
 
     status: Mapped[str] = mapped_column(String(16), default="pending")
     outcome: Mapped[str | None]
@@ -147,7 +148,6 @@ class Session(Base):
 
     checks: Mapped[dict[str, Any] | None]  # the head's state as last seen
     checks_at: Mapped[float | None]
-    checks_changed_at: Mapped[float | None]
     hint_at: Mapped[float | None]
     pushed_at: Mapped[float | None]
 
@@ -273,7 +273,7 @@ class Effect(Base):
 
 
 class Box(Base):
-    """Where turns run. `token_hash` is SHA-256 of the token that only this box has."""
+    """Where turns run. `token_hash` is SHA-256 of the token that only this box has; a new `generation` rotates it."""
 
     __tablename__ = "boxes"
 
@@ -281,6 +281,7 @@ class Box(Base):
     installation_id: Mapped[int]
     person_id: Mapped[int | None]
     token_hash: Mapped[str]
+    generation: Mapped[int] = mapped_column(default=1)
     seen_at: Mapped[float | None]
     used_at: Mapped[float]
     stopped_at: Mapped[float | None]

@@ -1,0 +1,1 @@
+"""The demo: the whole loop on a local GitHub, with its own small repository and agent or with other people's."""

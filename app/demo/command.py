@@ -1,0 +1,38 @@
+"""`greenloop demo`."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def demo(
+    repo: Annotated[
+        Path | None, typer.Option(help="A Git repository with a workflow file; by default a small one of our own.")
+    ] = None,
+    issue: Annotated[str | None, typer.Option(help="The issue: first line the title, the rest the text.")] = None,
+    agent: Annotated[
+        str | None, typer.Option(help="Any program as the agent: runs in the checkout, reads its prompt on stdin.")
+    ] = None,
+    cap: Annotated[int | None, typer.Option(min=0, max=20, help="Attempts after the first turn.")] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="Stay up at the end, to click around.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line of stdout.")] = False,
+) -> None:
+    """Show the whole loop on this machine: a mention becomes a green pull request. No accounts needed.
+
+    Exit code 0 when the session ends green, 1 when it ends otherwise, 2 when the input cannot be used.
+    """
+    from app.demo.run import Options
+    from app.demo.run import demo as run
+    from app.demo.world import Misuse
+
+    try:
+        code = asyncio.run(run(Options(repo, issue, agent, cap, keep, json)))
+    except Misuse as error:
+        print(f"greenloop demo: {error}", file=sys.stderr)
+        raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+    raise typer.Exit(code)

@@ -1,0 +1,184 @@
+"""The demo from end to end: build the world, start the service, ask, watch, report, tidy up."""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cryptography.fernet import Fernet
+
+from app.demo.follow import Refused, follow, report
+from app.demo.progress import Progress
+from app.demo.world import ISSUE, World, build_world, prepare_source
+from app.processes import Supervisor
+from app.settings import Settings
+from app.valkey import EmbeddedRedis
+from k8s.local import LocalBoxes
+from loops.database import Database
+from loops.migrations import upgrade
+from loops.tables import Session
+
+AGENT = Path(__file__).parent / "agent.py"
+LONGEST = 3600.0  # seconds; far more than any limit inside allows
+
+
+@dataclass(frozen=True)
+class Options:
+    """What `greenloop demo` was asked for."""
+
+    repo: Path | None
+    issue: str | None
+    agent: str | None
+    cap: int | None
+    keep: bool
+    json: bool
+
+
+async def demo(options: Options) -> int:
+    """Run the demo; the exit code: 0 green, 1 any other end. Raises Misuse for input that cannot be used."""
+    folder = Path(tempfile.mkdtemp(prefix="greenloop-demo-"))
+    try:
+        return await _in_folder(options, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+async def _in_folder(options: Options, folder: Path) -> int:
+    progress = Progress(quiet=options.json)
+    source = prepare_source(options.repo, folder)
+    async with contextlib.AsyncExitStack() as stack:
+        progress.step("A local GitHub with a repository, two people and the App")
+        port = _free_port()
+        world = await build_world(source, folder, webhook_url=f"http://127.0.0.1:{port}/webhooks/github")
+        stack.push_async_callback(world.local.stop)
+        environment = _environment(options, world, folder, port)
+        redis = EmbeddedRedis(folder / "redis")
+        environment["GREENLOOP_REDIS_URL"] = redis.start()
+        stack.callback(redis.stop)
+        settings = _settings(environment)
+        await upgrade(settings.database)
+        boxes = LocalBoxes(settings.folder / "boxes")
+        stack.push_async_callback(_end_boxes, boxes)
+        progress.step("Greenloop: web and worker")
+        web = Supervisor("web", ["web", "--port", str(port)], environment, folder)
+        worker = Supervisor("worker", ["worker"], environment, folder)
+        for process in (web, worker):
+            process.start()
+            stack.push_async_callback(process.stop)
+        await _listening(port)
+        database = Database(settings.database)
+        stack.push_async_callback(database.close)
+        title, _, body = (options.issue or ISSUE).strip().partition("\n")
+        issue = await world.open_issue(title, body.strip())
+        progress.step(f"Issue #{issue}: {title}")
+        await world.comment(issue, "@greenloop please solve this")
+        progress.step('Comment: "@greenloop please solve this"')
+        await _watch(database, progress, world)
+        result = await report(database, world, issue)
+        result["url"] = f"{settings.public_url}/sessions/{result['session']}"
+        progress.finish(result, await world.last_bot_comment(issue))
+        if options.json:
+            print(json_line(result), flush=True)
+        if options.keep:
+            await _until_interrupted(progress, folder)
+        return 0 if result["outcome"] == "green" else 1
+
+
+async def _watch(database: Database, progress: Progress, world: World) -> None:
+    async for news in follow(database, seconds=LONGEST):
+        if isinstance(news, Refused):
+            progress.note(f"no session: {news.reason}")
+        elif isinstance(news, Session):
+            progress.session(news)
+        else:
+            progress.event(news.kind, news.payload)
+
+
+def _environment(options: Options, world: World, folder: Path, port: int) -> dict[str, str]:
+    """The settings of the demo's processes. What the caller's environment sets already wins for waits and limits."""
+    key, secrets, keys = folder / "app.pem", folder / "webhook-secrets", folder / "encryption-keys"
+    _private(key, world.local.app.private_key)
+    _private(secrets, world.local.app.webhook_secret + "\n")
+    _private(keys, Fernet.generate_key().decode() + "\n")
+    agent = options.agent or f"{sys.executable} {AGENT}"
+    fixed = {
+        "GREENLOOP_DATA": str(folder / "data"),
+        "GREENLOOP_DATABASE_URL": "",
+        "GREENLOOP_APP_ID": str(world.local.app.app_id),
+        "GREENLOOP_APP_PRIVATE_KEY_FILE": str(key),
+        "GREENLOOP_WEBHOOK_SECRETS_FILE": str(secrets),
+        "GREENLOOP_ENCRYPTION_KEYS_FILE": str(keys),
+        "GREENLOOP_GITHUB_API_URL": world.local.api_url,
+        "GREENLOOP_GITHUB_WEB_URL": world.local.web_url,
+        "GREENLOOP_PUBLIC_URL": f"http://127.0.0.1:{port}",
+        "GREENLOOP_SERVICE_URL": f"http://127.0.0.1:{port}",
+        "GREENLOOP_BOXES": "local",
+        "GREENLOOP_RUNTIME": "command",
+        "GREENLOOP_COMMAND": agent,
+    }
+    if options.cap is not None:
+        fixed["GREENLOOP_CAP"] = str(options.cap)
+    usual = {
+        "GREENLOOP_SETTLE_SECONDS": "1",
+        "GREENLOOP_POLL_SECONDS": "5",
+        "GREENLOOP_TURN_SECONDS": "180",
+        "GREENLOOP_LEASE_SECONDS": "6",
+    }
+    return {**{name: value for name, value in usual.items() if name not in os.environ}, **fixed}
+
+
+def _settings(environment: dict[str, str]) -> Settings:
+    os.environ.update(environment)
+    settings = Settings()
+    settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return settings
+
+
+async def _listening(port: int) -> None:
+    """Wait until the web process answers. Raises RuntimeError when it does not."""
+    async with asyncio.timeout(60):
+        while True:
+            try:
+                _, writer = await asyncio.open_connection("127.0.0.1", port)
+                writer.close()
+                return
+            except OSError:
+                await asyncio.sleep(0.05)
+
+
+async def _end_boxes(boxes: LocalBoxes) -> None:
+    for status in await boxes.list():
+        await boxes.stop(status.name)
+    await boxes.close()
+
+
+async def _until_interrupted(progress: Progress, folder: Path) -> None:
+    progress.note(f"Everything stays up; logs are in {folder}. Press Ctrl+C to end it.")
+    stop = asyncio.Event()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(name, stop.set)
+    await stop.wait()
+
+
+def _private(path: Path, text: str) -> None:
+    path.touch(mode=0o600)
+    path.write_text(text)
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def json_line(result: dict[str, Any]) -> str:
+    import json
+
+    return json.dumps(result, ensure_ascii=False)

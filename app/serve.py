@@ -1,0 +1,87 @@
+"""The commands that run the service: `web`, `worker`, `up` and `migrate`."""
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+HostOption = Annotated[str, typer.Option(help="Address to listen on. Keep 127.0.0.1 unless a proxy is in front.")]
+PortOption = Annotated[int, typer.Option(help="Port to listen on.")]
+
+
+def web(host: HostOption = "127.0.0.1", port: PortOption = 8080) -> None:
+    """Run the web process: webhooks, the boxes' API, the pages."""
+    from app.logging import configure
+    from app.settings import Settings
+    from app.web import server
+    from app.wiring import open_web
+
+    with _setting_errors():
+        settings = Settings()
+        configure(settings.log_level, json=settings.log_json)
+        app = open_web(settings, _redis_url(settings))
+    server(app, host=host, port=port).run()
+
+
+def worker() -> None:
+    """Run a worker: the steps of the loop and the sweep."""
+    from app.logging import configure
+    from app.settings import Settings
+    from app.worker import run
+
+    with _setting_errors():
+        settings = Settings()
+        configure(settings.log_level, json=settings.log_json)
+        asyncio.run(run(settings, _redis_url(settings)))
+
+
+def migrate() -> None:
+    """Bring the database to the current schema."""
+    from app.settings import Settings
+    from loops.migrations import upgrade
+
+    with _setting_errors():
+        settings = Settings()
+        settings.folder.mkdir(parents=True, exist_ok=True)
+        asyncio.run(upgrade(settings.database))
+
+
+def up(host: HostOption = "127.0.0.1", port: PortOption = 8080) -> None:
+    """Run everything in one process on this machine: SQLite, an embedded Redis, local boxes."""
+    from app.logging import configure
+    from app.settings import Settings
+    from app.up import run
+
+    with _setting_errors():
+        settings = Settings()
+        configure(settings.log_level, json=settings.log_json)
+        asyncio.run(run(settings, host, port))
+
+
+def _redis_url(settings: "object") -> str:
+    url = str(getattr(settings, "redis_url", ""))
+    if not url:
+        raise ValueError("GREENLOOP_REDIS_URL is empty: name a Redis, or run everything with `greenloop up`")
+    return url
+
+
+@contextlib.contextmanager
+def _setting_errors() -> Iterator[None]:
+    """A setting that cannot be used ends the command in one line, not in a traceback."""
+    from pydantic import ValidationError
+
+    from loops.vault import VaultError
+
+    try:
+        yield
+    except ValidationError as error:
+        for each in error.errors():
+            name = "_".join(str(part) for part in each["loc"]).upper()
+            print(f"greenloop: GREENLOOP_{name}: {each['msg']}", file=sys.stderr)
+        raise typer.Exit(2) from None
+    except (ValueError, OSError, VaultError) as error:
+        print(f"greenloop: {error}", file=sys.stderr)
+        raise typer.Exit(2) from None

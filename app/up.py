@@ -1,0 +1,33 @@
+"""Everything in one process, for one machine."""
+
+import asyncio
+import contextlib
+
+from app.settings import Settings
+from app.valkey import EmbeddedRedis
+from app.web import server
+from app.wiring import open_web
+from app.worker import run as run_worker
+from loops.migrations import upgrade
+
+
+async def run(settings: Settings, host: str, port: int) -> None:
+    """Migrate, start the Redis of our own where none is named, and run web and worker until SIGTERM or SIGINT."""
+    settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    await upgrade(settings.database)
+    embedded = None if settings.redis_url else EmbeddedRedis(settings.folder / "redis")
+    redis_url = settings.redis_url or (embedded.start() if embedded else "")
+    try:
+        web = server(open_web(settings, redis_url), host=host, port=port)
+        stop = asyncio.Event()
+        worker = asyncio.create_task(run_worker(settings, redis_url, stop=stop))
+        worker.add_done_callback(lambda _: setattr(web, "should_exit", True))
+        try:
+            await web.serve()
+        finally:
+            stop.set()
+            with contextlib.suppress(asyncio.CancelledError):
+                await worker
+    finally:
+        if embedded is not None:
+            embedded.stop()

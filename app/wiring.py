@@ -1,0 +1,105 @@
+"""Where everything is put together: the loop of a worker, and what the web needs of GitHub and the vault."""
+
+import contextlib
+import hashlib
+from collections.abc import AsyncIterator
+
+from starlette.applications import Starlette
+
+from app.clone_tokens import CloneTokens
+from app.settings import Settings
+from app.web import create_app
+from github.access import AccessBook
+from github.client import GitHubApp
+from github.identity import Me
+from k8s.boxes import Boxes
+from k8s.local import LocalBoxes
+from loops.bus import Bus
+from loops.context import Loop
+from loops.credentials import ProfileCredentials
+from loops.database import Database
+from loops.leases import Leases
+from loops.queue import Queue
+from loops.vault import Vault
+
+
+def open_github(settings: Settings) -> GitHubApp:
+    """The App at GitHub. Raises ValueError for a key that is none."""
+    return GitHubApp(
+        settings.app_id,
+        settings.private_key(),
+        api_url=settings.github_api_url,
+        web_url=settings.github_web_url,
+        api_version=settings.github_api_version,
+    )
+
+
+async def who_we_are(settings: Settings, github: GitHubApp) -> Me:
+    """The App's own identity, asked of GitHub once."""
+    identity = await github.identity()
+    return Me(
+        app_id=identity.app_id,
+        slug=identity.slug,
+        bot_id=identity.bot_id,
+        handles=tuple(dict.fromkeys((settings.handle, identity.slug))),
+        label=settings.label,
+        allowed_bots=frozenset(settings.allowed_bots),
+    )
+
+
+def box_key(settings: Settings) -> bytes:
+    """The secret that box tokens are derived from. Raises ValueError without an encryption key."""
+    keys = settings.encryption_key_list()
+    if not keys:
+        raise ValueError("no encryption key: set GREENLOOP_ENCRYPTION_KEYS_FILE to a file with a Fernet key in it")
+    return hashlib.sha256(b"greenloop box tokens\0" + keys[0].encode()).digest()
+
+
+def open_boxes(settings: Settings) -> Boxes:
+    """Where turns run."""
+    return LocalBoxes(settings.folder / "boxes")
+
+
+@contextlib.asynccontextmanager
+async def open_loop(settings: Settings, redis_url: str, worker: str) -> AsyncIterator[Loop]:
+    """The surroundings of one worker's steps, closed at the end of the block."""
+    async with contextlib.AsyncExitStack() as stack:
+        database = Database(settings.database)
+        stack.push_async_callback(database.close)
+        queue = Queue(redis_url)
+        stack.push_async_callback(queue.close)
+        bus = Bus(redis_url)
+        await bus.start()
+        stack.push_async_callback(bus.close)
+        github = open_github(settings)
+        stack.push_async_callback(github.aclose)
+        boxes = open_boxes(settings)
+        stack.push_async_callback(boxes.close)
+        yield Loop(
+            options=settings,
+            database=database,
+            queue=queue,
+            bus=bus,
+            leases=Leases(database, worker, settings.lease_seconds),
+            github=github,
+            access=AccessBook(github.clock),
+            me=await who_we_are(settings, github),
+            boxes=boxes,
+            vault=Vault(settings.encryption_key_list()),
+            instance=settings.instance,
+            service_url=settings.box_service_url,
+            web_url=settings.github_web_url.rstrip("/"),
+            box_key=box_key(settings),
+        )
+
+
+def open_web(settings: Settings, redis_url: str) -> Starlette:
+    """The web application with everything it needs of GitHub."""
+    github = open_github(settings)
+    credentials = ProfileCredentials(Database(settings.database), Vault(settings.encryption_key_list()))
+    return create_app(
+        settings,
+        redis_url=redis_url,
+        fetch_tokens=CloneTokens(github, settings.github_web_url),
+        credentials=credentials,
+    )

@@ -1,0 +1,99 @@
+"""The worker: runs the steps of the loop and the sweep, and survives the loss of Redis and of the database."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import uuid
+from collections.abc import Awaitable, Callable
+
+import redis.asyncio as redis
+import structlog
+from arq.worker import Worker
+
+from app.settings import Settings
+from app.wiring import open_loop
+from loops import queue
+from loops.context import Loop
+from loops.tasks import functions, sweep
+
+log = structlog.get_logger(__name__)
+
+SWEEP_SECONDS = 0.5
+BACK_OFF = 1.0
+POLL_SECONDS = 0.05
+
+
+def worker_name() -> str:
+    """A name that no other worker has, now or after a restart."""
+    return f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+
+
+async def run(settings: Settings, redis_url: str, *, stop: asyncio.Event | None = None) -> None:
+    """Work until `stop` is set or SIGTERM or SIGINT arrives; then finish the steps under way."""
+    stop = stop or on_signals()
+    async with open_loop(settings, redis_url, worker_name()) as loop:
+        log.info("worker.start", worker=loop.leases.worker)
+        tasks = [
+            asyncio.create_task(_again(stop, "sweep", SWEEP_SECONDS, lambda: sweep(loop))),
+            asyncio.create_task(
+                _again(stop, "arq", BACK_OFF, lambda: _work(loop, redis_url, settings.worker_jobs, stop))
+            ),
+        ]
+        await stop.wait()
+        log.info("worker.stop", worker=loop.leases.worker)
+        await asyncio.gather(*tasks)
+
+
+def on_signals() -> asyncio.Event:
+    """An event that SIGTERM and SIGINT set."""
+    stop = asyncio.Event()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(name, stop.set)
+    return stop
+
+
+async def _again(stop: asyncio.Event, name: str, pause: float, work: Callable[[], Awaitable[object]]) -> None:
+    """Run `work` again and again, whatever it raises, until `stop`."""
+    while not stop.is_set():
+        try:
+            await work()
+        except (redis.RedisError, OSError) as error:
+            log.warning("worker.unreachable", part=name, error=str(error))
+        except Exception as error:
+            log.error("worker.failed", part=name, exc_info=error)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(pause):
+                await stop.wait()
+
+
+async def _work(loop: Loop, redis_url: str, jobs: int, stop: asyncio.Event) -> None:
+    """arq's worker, which ends when Redis goes away: the caller starts another."""
+    worker = Worker(
+        functions(),
+        redis_settings=queue.settings(redis_url),
+        queue_name=queue.QUEUE,
+        job_serializer=queue.encode,
+        job_deserializer=queue.decode,
+        ctx={"loop": loop},
+        max_jobs=jobs,
+        poll_delay=POLL_SECONDS,
+        queue_read_limit=5000,
+        keep_result=0,
+        handle_signals=False,
+        job_completion_wait=30,
+    )
+    running = asyncio.create_task(worker.async_run())
+    stopping = asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if running.done():
+            running.result()
+    finally:
+        stopping.cancel()
+        running.cancel()
+        with contextlib.suppress(asyncio.CancelledError, redis.RedisError, OSError):
+            await running
+        with contextlib.suppress(redis.RedisError, OSError):
+            await worker.close()

@@ -1,0 +1,110 @@
+"""Bringing one session as far as it will go now: picture, decision, step, and again until nothing is left to do."""
+
+import random
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import structlog
+from sqlalchemy import update
+
+from github import errors
+from loops import decide, leases
+from loops.context import Loop
+from loops.lasting import LASTING
+from loops.pictures import picture, turns_of
+from loops.steps.attempt import repair
+from loops.steps.box import look_at_box, stop_turn
+from loops.steps.checks import look_at_checks
+from loops.steps.finish import finish, mark_ready
+from loops.steps.prepare import prepare
+from loops.steps.settle import settle
+from loops.steps.tell import tell
+from loops.tables import Session
+
+log = structlog.get_logger(__name__)
+
+ROUNDS = 50  # far more than any session takes in one go; an endless loop of decisions is a defect and shows as one
+BACK_OFF_LIMIT = 300.0
+LASTING_TRIES = 4
+GIVE_UP_AFTER = 30  # failures in a row, about two hours of back-off
+
+Step = Callable[[Loop, Session, Any], Awaitable[float | None]]
+
+STEPS: Mapping[type, Step] = {
+    decide.Stop: stop_turn,
+    decide.Prepare: prepare,
+    decide.LookAtBox: look_at_box,
+    decide.Settle: settle,
+    decide.LookAtChecks: look_at_checks,
+    decide.Repair: repair,
+    decide.MarkReady: mark_ready,
+    decide.Finish: finish,
+}
+
+
+async def advance(loop: Loop, session_id: int) -> None:
+    """Do all that the session needs now. Returns at once when another worker is at it."""
+    if not await loop.leases.take(Session, session_id):
+        return
+    async with loop.leases.kept(Session, session_id):
+        while True:
+            until = await _rounds_or_back_off(loop, session_id)
+            if until is not None:
+                async with loop.database.write() as tx:
+                    await leases.make_due(tx, session_id, until)
+            if await loop.leases.give_back(Session, session_id):
+                break
+            if not await loop.leases.again(Session, session_id):
+                break
+    await loop.bus.notify(f"session:{session_id}")
+
+
+async def _rounds_or_back_off(loop: Loop, session_id: int) -> float | None:
+    try:
+        until = await _rounds(loop, session_id)
+    except errors.RateLimited as error:
+        log.warning("session.rate_limited", session=session_id, error=str(error))
+        return max(float(error.retry_at), loop.clock() + 1)
+    except Exception as error:
+        return await _back_off(loop, session_id, error)
+    async with loop.database.write() as tx:
+        await tx.execute(update(Session).where(Session.id == session_id, Session.failures > 0).values(failures=0))
+    return until
+
+
+async def _rounds(loop: Loop, session_id: int) -> float | None:
+    for _ in range(ROUNDS):
+        async with loop.database.read() as tx:
+            session = await tx.get_one(Session, session_id)
+            turns = await turns_of(tx, session_id)
+        action = decide.decide(picture(session, turns, loop.options, loop.clock()))
+        if isinstance(action, decide.Sleep):
+            await tell(loop, session_id)
+            return action.until
+        log.info("session.step", session=session.public_id, step=type(action).__name__)
+        until = await STEPS[type(action)](loop, session, action)
+        await loop.bus.notify(f"session:{session_id}")
+        if until is not None:
+            await tell(loop, session_id)
+            return until
+    raise RuntimeError(f"session {session_id} did not come to rest in {ROUNDS} rounds")
+
+
+async def _back_off(loop: Loop, session_id: int, error: Exception) -> float | None:
+    """Record the failure and say when to try again; a failure that cannot pass, or lasts, ends the session in words."""
+    async with loop.database.write() as tx:
+        session = await tx.get_one(Session, session_id)
+        session.failures += 1
+        failures = session.failures
+    # a few tries even then: what GitHub has just made it may not find everywhere yet
+    lasting = failures >= (LASTING_TRIES if isinstance(error, LASTING) else GIVE_UP_AFTER)
+    log.warning("session.failed_step", session=session_id, failures=failures, lasting=lasting, exc_info=error)
+    if not lasting:
+        delay = min(BACK_OFF_LIMIT, 0.5 * 2 ** min(failures, 12))
+        return float(loop.clock() + delay * random.uniform(0.8, 1.2))  # noqa: S311
+    await finish(loop, session, decide.Finish("failed", reason=f"{type(error).__name__}: {error}"))
+    try:
+        await tell(loop, session_id)
+    except errors.GitHubError as untold:
+        log.warning("session.untold", session=session_id, error=str(untold))
+    return None

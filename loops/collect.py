@@ -1,0 +1,152 @@
+"""Evidence of failing checks, from GitHub to what an agent is shown: logs on disk for a moment, excerpts in memory."""
+
+import asyncio
+import hashlib
+import re
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO, Literal
+
+from github import logs
+from github.checks import Check
+from github.errors import GitHubError
+from github.repository import Repository
+from loops.evidence.check import distill_check
+from loops.evidence.distill import distill
+from loops.evidence.merge import merge
+from loops.evidence.model import Annotation, Distilled
+
+CHECKS = 12  # more red checks than this say nothing new to an agent
+AT_ONCE = 3
+CHUNK = 1 << 20
+STORED_LOG = 64 * 1024 * 1024  # bytes of one log that a box can fetch; beyond, its middle says least
+
+
+@dataclass(frozen=True)
+class Found:
+    """One failing check as collected. `log` is compressed with zlib; `size` are the bytes of the whole log."""
+
+    check: Check
+    distilled: Distilled
+    log_name: str = ""
+    log: bytes = b""
+    size: int = 0
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One failure and the checks it was seen in. `first` is the check whose log and excerpt speak for all."""
+
+    names: tuple[str, ...]
+    distilled: Distilled
+    first: Found
+
+
+async def collect(
+    repo: Repository, red: Sequence[Check], *, budget: int, changed_files: Sequence[str], redact: Callable[[str], str]
+) -> list[Found]:
+    """What each red check left behind. A log that cannot be had is said in its place; nothing is raised for it."""
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def one(check: Check) -> Found:
+        async with turns:
+            return await _found(repo, check, budget, changed_files, redact)
+
+    return list(await asyncio.gather(*(one(check) for check in red[:CHECKS])))
+
+
+def failures(found: Sequence[Found]) -> list[Failure]:
+    """The failures in what was found: jobs that failed alike are one."""
+    merged = merge([(each.check.name, each.distilled) for each in found])
+    return [
+        Failure(each.jobs, each.distilled, next(one for one in found if one.distilled is each.distilled))
+        for each in merged
+    ]
+
+
+def fingerprint(found: Sequence[Failure]) -> str:
+    """A name for the whole: the same failures, in whatever order, give the same."""
+    prints = sorted({each.distilled.fingerprint for each in found})
+    return hashlib.sha256("\n".join(prints).encode()).hexdigest()[:32]
+
+
+async def _found(
+    repo: Repository, check: Check, budget: int, changed_files: Sequence[str], redact: Callable[[str], str]
+) -> Found:
+    left = await logs.evidence(repo, check)
+    notes = [
+        Annotation(note.path, note.message, note.start_line or None, _level(note.level), note.title)
+        for note in left.annotations
+    ]
+    if left.log is None:
+        return Found(check, _without_log(left, notes, budget, changed_files, redact))
+    with tempfile.TemporaryFile() as file:
+        try:
+            async with left.log() as chunks:
+                async for chunk in chunks:
+                    await asyncio.to_thread(file.write, chunk)
+        except GitHubError as error:
+            if file.tell() == 0:
+                missing = f"Its log could not be had: {error}"
+                return Found(check, _without_log(left, notes, budget, changed_files, redact, missing))
+        size = file.tell()
+        distilled = await asyncio.to_thread(
+            lambda: distill(
+                _chunks(file),
+                budget=budget,
+                failed_steps=left.failed_steps,
+                annotations=notes,
+                changed_files=changed_files,
+                redact=redact,
+            )
+        )
+        packed = await asyncio.to_thread(_packed, file, redact)
+    return Found(check, distilled, log_name(check), packed, size)
+
+
+def _without_log(
+    left: logs.Evidence,
+    notes: Sequence[Annotation],
+    budget: int,
+    changed_files: Sequence[str],
+    redact: Callable[[str], str],
+    missing: str = "",
+) -> Distilled:
+    title = left.details or f"{left.check.name} ended as {left.check.conclusion}"
+    return distill_check(
+        title, missing or None, annotations=notes, budget=budget, changed_files=changed_files, redact=redact
+    )
+
+
+def log_name(check: Check) -> str:
+    """The name of a check's log in the box: readable, and safe as a file name and in a URL."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", check.name).strip("-.")[:60] or "check"
+    return f"{plain}-{check.id}.log"
+
+
+def _chunks(file: IO[bytes]) -> Iterator[bytes]:
+    file.seek(0)
+    while chunk := file.read(CHUNK):
+        yield chunk
+
+
+def _packed(file: IO[bytes], redact: Callable[[str], str]) -> bytes:
+    """The log compressed, line by line without secrets; of a huge one the beginning and the end."""
+    packer = zlib.compressobj(6)
+    size = file.seek(0, 2)
+    file.seek(0)
+    parts = []
+    kept = 0
+    for line in file:
+        if size > STORED_LOG and STORED_LOG // 2 < kept < size - STORED_LOG // 2:
+            kept += len(line)
+            continue
+        kept += len(line)
+        parts.append(packer.compress(redact(line.decode("utf-8", "replace")).encode()))
+    return b"".join((*parts, packer.flush()))
+
+
+def _level(level: str) -> Literal["notice", "warning", "failure"]:
+    return "notice" if level == "notice" else "warning" if level == "warning" else "failure"

@@ -1,0 +1,37 @@
+"""What every step of the loop works with, wired once when a process starts."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from github.access import AccessBook
+from github.client import GitHubApp
+from github.identity import Me
+from k8s.boxes import Boxes
+from loops.bus import Bus
+from loops.database import Database
+from loops.leases import Leases
+from loops.options import LoopOptions
+from loops.queue import Queue
+from loops.vault import Vault
+
+
+@dataclass(frozen=True)
+class Loop:
+    """The loop's surroundings. `box_key` is the secret from which the tokens of boxes are derived."""
+
+    options: LoopOptions
+    database: Database
+    queue: Queue
+    bus: Bus
+    leases: Leases
+    github: GitHubApp
+    access: AccessBook
+    me: Me
+    boxes: Boxes
+    vault: Vault
+    instance: str
+    service_url: str
+    web_url: str
+    box_key: bytes
+    clock: Callable[[], float] = time.time

@@ -1,0 +1,200 @@
+"""What happens next in a session: a picture of it in, one action out. No I/O, no clock of its own.
+
+A worker performs the action, which changes the rows, takes a new picture and asks again, until the answer is `Sleep` or
+nothing is left to do. An action that was performed but not recorded comes out again: each must be safe to run twice.
+"""
+
+from dataclasses import dataclass
+
+OPEN_TURN = ("queued", "ready", "running", "reported")
+OPEN_SESSION = ("pending", "running", "waiting")
+
+
+@dataclass(frozen=True)
+class TurnPicture:
+    """A turn as far as decisions need it. `by_person`: somebody asked for it, so it is no attempt."""
+
+    id: int
+    kind: str
+    status: str
+    by_person: bool
+    commit: str | None = None
+    error: str | None = None  # why it failed: a reason of the session's states
+    answered: bool = False  # ended well with words instead of changes
+    stop_reason: str | None = None
+    ready_at: float | None = None
+    heard_at: float | None = None  # last sign of life of the box that has it
+
+
+@dataclass(frozen=True)
+class ChecksPicture:
+    """The state of a head as last asked: `state` is a verdict of `github.settle`, `look_again` when to ask again."""
+
+    sha: str
+    state: str
+    asked_at: float
+    look_again: float | None = None
+    explanation: str = ""
+
+
+@dataclass(frozen=True)
+class Waits:
+    """Times, in seconds."""
+
+    longest: float  # for a person's approval, or for cancelled checks to run again
+    poll: float
+    box_silence: float
+    box_start: float
+    stop_grace: float = 30.0
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A session as far as decisions need it."""
+
+    status: str
+    turns: tuple[TurnPicture, ...]
+    waits: Waits
+    now: float
+    cancel_by: str | None = None
+    head: str | None = None  # the commit whose checks count; None before the first push
+    pull: int | None = None
+    draft: bool = False
+    pushed_at: float = 0.0
+    hint_at: float = 0.0
+    checks: ChecksPicture | None = None
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Tell the box to end this turn."""
+
+    turn: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Prepare:
+    """Give the turn its runtime, prompt and box, or its place in line."""
+
+    turn: int
+
+
+@dataclass(frozen=True)
+class LookAtBox:
+    """The box was not heard of for too long: look it up before concluding anything."""
+
+    turn: int
+
+
+@dataclass(frozen=True)
+class Settle:
+    """The box reported: publish what the turn changed, or record why not."""
+
+    turn: int
+
+
+@dataclass(frozen=True)
+class LookAtChecks:
+    """Ask GitHub for the whole state of this commit."""
+
+    sha: str
+
+
+@dataclass(frozen=True)
+class Repair:
+    """The checks are settled and red: collect the evidence and start the next attempt, if one is left."""
+
+    sha: str
+
+
+@dataclass(frozen=True)
+class MarkReady:
+    """The checks are green: the pull request is no draft any more."""
+
+
+@dataclass(frozen=True)
+class Finish:
+    """The session ends."""
+
+    status: str
+    outcome: str | None = None
+    reason: str | None = None
+    note: str = ""  # for people: what happened and what to do
+
+
+@dataclass(frozen=True)
+class Sleep:
+    """Nothing to do before `until` (None: until somebody wakes the session)."""
+
+    until: float | None
+
+
+Action = Stop | Prepare | LookAtBox | Settle | LookAtChecks | Repair | MarkReady | Finish | Sleep
+
+
+def decide(now: Picture) -> Action:
+    """The next action of a session."""
+    if now.status not in OPEN_SESSION:
+        return Sleep(None)
+    active = next((turn for turn in now.turns if turn.status in OPEN_TURN), None)
+    if now.cancel_by is not None:
+        return _cancel(now, active)
+    if active is not None:
+        return _turn(now, active)
+    last = now.turns[-1] if now.turns else None
+    if last is None:
+        if now.head is not None:
+            return _checks(now, now.head)
+        return Finish("failed", reason="no_turn", note="The session has no turn: nothing was asked.")
+    if last.status == "failed":
+        return Finish("failed", reason=last.error or "agent_failed")
+    if last.status == "cancelled" and now.head is None:
+        return Finish("cancelled", reason=last.error)
+    if last.commit is None and not last.by_person and last.kind == "checks":
+        return Finish("failed", reason="no_progress", note="The agent changed nothing, and the checks are still red.")
+    if now.head is None or (now.pull is None and all(turn.commit is None for turn in now.turns)):
+        return Finish("completed", outcome="answered" if last.answered else "no_changes")
+    return _checks(now, now.head)
+
+
+def _cancel(now: Picture, active: TurnPicture | None) -> Action:
+    if active is not None and active.status in ("running", "ready"):
+        if active.stop_reason is None:
+            return Stop(active.id, f"cancelled by {now.cancel_by}")
+        heard = max(active.heard_at or 0.0, active.ready_at or 0.0)
+        if active.heard_at is not None and now.now - heard < now.waits.box_silence + now.waits.stop_grace:
+            return Sleep(heard + now.waits.box_silence + now.waits.stop_grace)
+    return Finish("cancelled", reason=f"cancelled by {now.cancel_by}")
+
+
+def _turn(now: Picture, turn: TurnPicture) -> Action:
+    if turn.status == "queued":
+        return Prepare(turn.id)
+    if turn.status == "reported":
+        return Settle(turn.id)
+    if turn.heard_at is None:
+        deadline = (turn.ready_at or 0.0) + now.waits.box_start
+    else:
+        deadline = turn.heard_at + now.waits.box_silence
+    return LookAtBox(turn.id) if now.now >= deadline else Sleep(deadline)
+
+
+def _checks(now: Picture, head: str) -> Action:
+    checks = now.checks
+    if checks is None or checks.sha != head or checks.asked_at < now.hint_at:
+        return LookAtChecks(head)
+    match checks.state:
+        case "green" | "none":
+            outcome = "green" if checks.state == "green" else "no_checks"
+            return MarkReady() if now.draft else Finish("completed", outcome=outcome)
+        case "red":
+            return Repair(head)
+        case "conflicted":
+            return Finish("failed", reason="conflict", note=checks.explanation)
+        case "missing_required" | "overdue":
+            return Finish("failed", reason="checks_never_settled", note=checks.explanation)
+        case "awaiting_approval" | "cancelled" if now.now - now.pushed_at >= now.waits.longest:
+            return Finish("failed", reason="checks_never_settled", note=checks.explanation)
+    due = min(checks.look_again or now.now + now.waits.poll, checks.asked_at + now.waits.poll)
+    return LookAtChecks(head) if now.now >= due else Sleep(due)

@@ -1,0 +1,13 @@
+"""Errors of GitHub's that do not pass by waiting: somebody has to change something."""
+
+from github import errors
+
+LASTING = (
+    errors.InstallationSuspended,
+    errors.RepositoryArchived,
+    errors.PermissionMissing,
+    errors.RuleViolation,
+    errors.RefusedBranch,
+    errors.NotFound,
+    errors.Gone,
+)

@@ -1,0 +1,79 @@
+"""The picture of a session that decisions are made from, read from its rows."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from github.config import Checks
+from loops.decide import ChecksPicture, Picture, TurnPicture, Waits
+from loops.options import LoopOptions
+from loops.tables import Session, Turn
+
+
+def rules(options: LoopOptions, config: dict[str, Any] | None) -> Checks:
+    """Which checks count and when they have settled: what the repository sets wins over our settings."""
+    ours = {"settle_seconds": options.settle_seconds, "longest_wait_minutes": options.longest_wait_minutes}
+    return Checks.model_validate({**ours, **((config or {}).get("checks") or {})})
+
+
+def waits(options: LoopOptions, session: Session) -> Waits:
+    """The session's times, in seconds."""
+    return Waits(
+        longest=rules(options, session.config).longest_wait_minutes * 60,
+        poll=options.poll_seconds,
+        box_silence=options.box_silence,
+        box_start=options.box_start_seconds,
+    )
+
+
+def picture(session: Session, turns: Sequence[Turn], options: LoopOptions, now: float) -> Picture:
+    """What `decide` needs of these rows; `turns` in their order."""
+    return Picture(
+        status=session.status,
+        turns=tuple(map(turn_picture, turns)),
+        waits=waits(options, session),
+        now=now,
+        cancel_by=session.cancel_by,
+        head=session.head_sha,
+        pull=session.pull_number,
+        draft=bool(session.pull_draft),
+        pushed_at=session.pushed_at or 0.0,
+        hint_at=session.hint_at or 0.0,
+        checks=checks_picture(session),
+    )
+
+
+def turn_picture(turn: Turn) -> TurnPicture:
+    return TurnPicture(
+        id=turn.id,
+        kind=turn.kind,
+        status=turn.status,
+        by_person=turn.requested_by is not None,
+        commit=turn.commit_sha,
+        error=turn.error,
+        answered=turn.status == "done" and turn.commit_sha is None and bool(turn.message),
+        stop_reason=turn.stop_reason,
+        ready_at=turn.handed_at or turn.started_at or turn.created_at,
+        heard_at=turn.heartbeat_at,
+    )
+
+
+def checks_picture(session: Session) -> ChecksPicture | None:
+    found = session.checks
+    if found is None or session.checks_at is None:
+        return None
+    return ChecksPicture(
+        sha=str(found["sha"]),
+        state=str(found["state"]),
+        asked_at=session.checks_at,
+        look_again=found.get("look_again"),
+        explanation=str(found.get("explanation") or ""),
+    )
+
+
+async def turns_of(tx: AsyncSession, session_id: int) -> list[Turn]:
+    """The session's turns in their order."""
+    found = await tx.execute(select(Turn).where(Turn.session_id == session_id).order_by(Turn.number))
+    return list(found.scalars())

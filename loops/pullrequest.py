@@ -1,0 +1,24 @@
+"""What a pull request of ours says. Pure."""
+
+from loops.tables import Session, Turn
+
+
+def pull_title(session: Session) -> str:
+    """The title: that of the issue, in one line."""
+    return " ".join(session.title.split())[:200] or "Work by Greenloop"
+
+
+def pull_body(session: Session, turn: Turn, public_url: str, handle: str) -> str:
+    """The description: what it is for, what the agent said, where to watch, how to talk to us."""
+    parts = []
+    if session.subject_kind == "issue" and session.subject_number:
+        parts.append(f"Closes #{session.subject_number}.")
+    if turn.message and turn.runtime != "command":
+        parts.append(turn.message.strip()[:4000])
+    asked = turn.context.get("by")
+    by = f" for {asked}" if asked else ""
+    parts.append(
+        f"Made by [Greenloop]({public_url}/sessions/{session.public_id}){by}. It stays a draft until its checks are "
+        f"green; red ones are repaired up to {session.cap} times. Mention `@{handle}` to go on, or `@{handle} stop`."
+    )
+    return "\n\n".join(parts)

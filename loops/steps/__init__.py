@@ -1,0 +1,1 @@
+"""The doing: each step performs one action that was decided, and is safe to run twice."""

@@ -1,0 +1,22 @@
+"""Buttons of our check run: which conversation they stand in."""
+
+from sqlalchemy import select
+
+from github.outcomes import Request, Subject
+from loops.context import Loop
+from loops.tables import Session
+
+
+async def subject_of_button(loop: Loop, request: Request) -> Subject | None:
+    """The issue or pull request of the session that our check run names, or that watches its commit."""
+    async with loop.database.read() as tx:
+        query = select(Session).where(Session.repository_id == request.repo.id)
+        if request.external_id:
+            query = query.where(Session.public_id == request.external_id)
+        else:
+            query = query.where(Session.head_sha == request.sha).order_by(Session.id.desc())
+        session = (await tx.execute(query.limit(1))).scalar_one_or_none()
+    if session is None:
+        return None
+    number = session.pull_number or session.subject_number
+    return None if number is None else Subject(number, is_pull=session.pull_number is not None, title=session.title)

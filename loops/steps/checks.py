@@ -1,0 +1,67 @@
+"""Asking GitHub for the whole state of a head commit, and keeping what it said."""
+
+from typing import Any
+
+from github import checks, repositories, settle
+from github.repository import Repository as Handle
+from loops import decide, journal
+from loops.context import Loop
+from loops.pictures import rules
+from loops.steps.start import handle
+from loops.tables import Repository, Session
+
+
+async def look_at_checks(loop: Loop, session: Session, action: decide.LookAtChecks) -> None:
+    """Store the state of the commit; the next picture decides by it."""
+    _, state, asked_at = await fresh_state(loop, session, action.sha)
+    await store_state(loop, session, action.sha, state, asked_at)
+
+
+async def fresh_state(loop: Loop, session: Session, sha: str) -> tuple[Handle, settle.HeadState, float]:
+    """The repository, the state of the commit, and when it was asked."""
+    async with loop.database.read() as tx:
+        repository = await tx.get_one(Repository, session.repository_id)
+    repo = handle(loop, repository)
+    asked_at = loop.clock()
+    pull = await repositories.pull(repo, session.pull_number) if session.pull_number else None
+    base = pull.base_ref if pull else session.base_branch
+    found = await checks.snapshot(repo, sha, own_app_id=loop.me.app_id, base=base, pull=pull)
+    since = session.pushed_at or session.created_at
+    return repo, settle.settle(found, rules(loop.options, session.config), now=asked_at, since=since), asked_at
+
+
+async def store_state(loop: Loop, session: Session, sha: str, state: settle.HeadState, asked_at: float) -> None:
+    """Keep the state; a line in the journal when it is another than before."""
+    stored = to_json(sha, state, asked_at)
+    async with loop.database.write() as tx:
+        fresh = await tx.get_one(Session, session.id)
+        before = fresh.checks or {}
+        fresh.checks, fresh.checks_at = stored, asked_at
+        if (before.get("sha"), before.get("state")) != (sha, stored["state"]):
+            text = f"checks of {sha[:12]}: {stored['state']}. {stored['explanation']}"
+            await journal.append(tx, session.id, [("checks", {**stored, "text": text})], at=asked_at)
+
+
+def to_json(sha: str, state: settle.HeadState, now: float) -> dict[str, Any]:
+    """What is kept of a state: enough to decide and to show."""
+    return {
+        "sha": sha,
+        "state": state.verdict.value,
+        "explanation": state.explanation,
+        "look_again": None if state.look_again is None else now + state.look_again,
+        "failing": [_check(check) for check in state.red],
+        "running": [_check(check) for check in state.running],
+        "green": [_check(check) for check in state.green],
+        "other": [_check(check) for check in (*state.awaiting, *state.cancelled)],
+    }
+
+
+def _check(check: checks.Check) -> dict[str, Any]:
+    return {
+        "kind": check.kind.value,
+        "id": check.id,
+        "name": check.name,
+        "conclusion": check.conclusion,
+        "url": check.url,
+        "required": check.required,
+    }

@@ -1,0 +1,46 @@
+"""The end of a session, and the moment its pull request stops being a draft."""
+
+import structlog
+from sqlalchemy import delete, select
+
+from github import pulls
+from loops import conversations, decide, journal
+from loops.context import Loop
+from loops.steps.start import handle
+from loops.tables import Blob, Log, Repository, Session, Turn
+
+log = structlog.get_logger(__name__)
+
+
+async def finish(loop: Loop, session: Session, action: decide.Finish) -> None:
+    """Record the end. What only open sessions need (logs, blobs) goes."""
+    now = loop.clock()
+    async with loop.database.write() as tx:
+        fresh = await tx.get_one(Session, session.id)
+        if fresh.status in ("completed", "failed", "cancelled"):
+            return
+        fresh.status, fresh.outcome, fresh.reason = action.status, action.outcome, action.reason
+        fresh.completed_at, fresh.due_at = now, None
+        if action.note and action.note not in fresh.notes:
+            fresh.notes = [*fresh.notes, action.note]
+        await conversations.abandon_open_turns(tx, session.id, action.reason or action.status, now)
+        turns = select(Turn.id).where(Turn.session_id == session.id)
+        await tx.execute(delete(Log).where(Log.turn_id.in_(turns)))
+        if action.reason != "push_refused":
+            await tx.execute(delete(Blob).where(Blob.turn_id.in_(turns)))
+        ended = {"status": action.status, "outcome": action.outcome, "reason": action.reason, "text": action.note}
+        await journal.append(tx, session.id, [("session_ended", ended)], at=now)
+    log.info(
+        "session.end", session=session.public_id, status=action.status, outcome=action.outcome, reason=action.reason
+    )
+
+
+async def mark_ready(loop: Loop, session: Session, _action: decide.MarkReady) -> None:
+    """Take the pull request out of draft; one that is ready already, or cannot be, is fine."""
+    if session.pull_number is not None:
+        async with loop.database.read() as tx:
+            repository = await tx.get_one(Repository, session.repository_id)
+        await pulls.mark_ready(handle(loop, repository), session.pull_number)
+    async with loop.database.write() as tx:
+        fresh = await tx.get_one(Session, session.id)
+        fresh.pull_draft = False

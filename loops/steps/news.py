@@ -1,0 +1,100 @@
+"""Changes of the world that conversations have to know of: closed pull requests, renames, removals, pushes."""
+
+from sqlalchemy import ColumnElement, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from github.outcomes import Change, News
+from loops import conversations
+from loops.context import Loop
+from loops.decide import OPEN_SESSION
+from loops.decisions import Decision
+from loops.leases import make_due
+from loops.steps.facts import remember_installation, remember_repository
+from loops.tables import Installation, Repository, Session
+
+ENDS = {
+    Change.PULL_CLOSED: "the pull request was closed",
+    Change.PULL_MERGED: "the pull request was merged",
+    Change.ISSUE_CLOSED: "the issue was closed",
+    Change.ISSUE_DELETED: "the issue was deleted",
+    Change.ISSUE_TRANSFERRED: "the issue was transferred",
+    Change.BRANCH_DELETED: "the branch was deleted",
+    Change.ARCHIVED: "the repository was archived",
+    Change.REPOSITORY_DELETED: "the repository was deleted",
+    Change.UNINSTALLED: "the App was uninstalled",
+    Change.SUSPENDED: "the App was suspended",
+    Change.REPOSITORIES_REMOVED: "the App lost access to the repository",
+}
+PULL_STATES = {Change.PULL_CLOSED: "closed", Change.PULL_MERGED: "merged", Change.PULL_OPENED: "open"}
+
+
+async def take_news(loop: Loop, news: News) -> Decision:
+    """Bring what we keep up to date, and end or wake the conversations concerned."""
+    now = loop.clock()
+    async with loop.database.write() as tx:
+        await _remember(tx, news, now)
+        if news.change is Change.COMMENT_DELETED and news.repo and news.source:
+            touched = await conversations.withdraw(tx, news.repo.id, news.source.id, now)
+            return Decision("noted", news.change.value, touched[0] if touched else None)
+        concerned = await _concerned(tx, news)
+        for session in concerned:
+            await _tell_session(tx, session, news, now)
+    return Decision("noted", news.change.value, concerned[0].id if concerned else None)
+
+
+async def _tell_session(tx: AsyncSession, session: Session, news: News, now: float) -> None:
+    if news.change in PULL_STATES:
+        session.pull_state = PULL_STATES[news.change]
+    if news.change is Change.BRANCH_MOVED:
+        if session.status == "waiting" and news.after and news.after != session.head_sha:
+            session.head_sha, session.pushed_at, session.hint_at = news.after, now, now
+            await tx.flush()
+            await make_due(tx, session.id, now)
+    elif news.change in ENDS:
+        await conversations.cancel(tx, session, ENDS[news.change], now)
+
+
+async def _concerned(tx: AsyncSession, news: News) -> list[Session]:
+    where: list[ColumnElement[bool]] = [Session.status.in_(OPEN_SESSION)]
+    if news.change in PULL_STATES:
+        where = []
+    if news.change in (Change.UNINSTALLED, Change.SUSPENDED):
+        where.append(Session.installation_id == news.installation_id)
+    elif news.change is Change.REPOSITORIES_REMOVED:
+        where.append(Session.repository_id.in_([repo.id for repo in news.repositories]))
+    elif news.repo is not None:
+        where.append(Session.repository_id == news.repo.id)
+    else:
+        return []
+    if news.subject is not None and news.change is not Change.BRANCH_MOVED:
+        number = news.subject.number
+        where.append(or_(Session.pull_number == number, Session.subject_number == number))
+    elif news.change in (Change.BRANCH_MOVED, Change.BRANCH_DELETED):
+        where.append(Session.branch == (news.branch or "\0"))
+    return list((await tx.execute(select(Session).where(*where))).scalars())
+
+
+async def _remember(tx: AsyncSession, news: News, now: float) -> None:
+    await remember_installation(tx, news.installation_id, news.account, now)
+    marks: dict[Change, dict[str, float | None]] = {
+        Change.UNINSTALLED: {"removed_at": now},
+        Change.SUSPENDED: {"suspended_at": now},
+        Change.UNSUSPENDED: {"suspended_at": None},
+        Change.INSTALLED: {"removed_at": None, "suspended_at": None},
+    }
+    if news.change in marks:
+        await tx.execute(
+            update(Installation).where(Installation.id == news.installation_id).values(**marks[news.change])
+        )
+    if news.repo is not None:
+        await remember_repository(tx, news.repo, now)
+        if news.change in (Change.ARCHIVED, Change.UNARCHIVED):
+            archived = news.change is Change.ARCHIVED
+            await tx.execute(update(Repository).where(Repository.id == news.repo.id).values(archived=archived))
+        if news.change is Change.DEFAULT_BRANCH_CHANGED and news.repo.default_branch:
+            branch = news.repo.default_branch
+            await tx.execute(update(Repository).where(Repository.id == news.repo.id).values(default_branch=branch))
+    for repo in news.repositories:
+        await remember_repository(tx, repo, now)
+        if news.change is Change.REPOSITORIES_REMOVED:
+            await tx.execute(update(Repository).where(Repository.id == repo.id).values(removed_at=now))

@@ -1,0 +1,89 @@
+"""The prompt of a turn, from what was said at the trigger and what the base commit holds."""
+
+import asyncio
+
+from github import repositories
+from github.errors import GitHubError
+from github.repository import Repository
+from loops.context import Loop
+from loops.prompts import contexts
+from loops.prompts.render import render
+from loops.steps.start import Start
+from loops.tables import Session, Turn
+
+GUIDANCE = ("AGENTS.md", "CLAUDE.md")
+
+
+async def prompt_of(loop: Loop, repo: Repository, session: Session, turn: Turn, start: Start) -> str:
+    """The text for the agent's stdin."""
+    said = turn.context
+    about = contexts.Turn(
+        repository=await repo.full_name(),
+        branch=start.branch,
+        base_branch=start.base_branch,
+        base_sha=start.base_sha,
+        asker=str(said.get("by") or ""),
+        instruction=str(said.get("instruction") or ""),
+        guidance=await _guidance(repo, session, start.base_sha),
+        summary=_summary(session, turn),
+    )
+    body = contexts.Text(author=str(said.get("author") or ""), body=str(said.get("body") or ""), where="description")
+    title, number = str(said.get("title") or session.title), session.subject_number or 0
+    prompt: contexts.Prompt
+    if turn.kind == "checks":
+        prompt = contexts.ChecksPrompt(
+            turn=about,
+            sha=str(said["sha"]),
+            checks=tuple(_check(each) for each in said["checks"]),
+            attempt=int(said["attempt"]),
+            cap=session.cap,
+            number=session.pull_number,
+            earlier=tuple(said.get("earlier") or ()),
+            not_ours=tuple(said.get("not_ours") or ()),
+        )
+    elif turn.kind == "conflict":
+        prompt = contexts.ConflictPrompt(turn=about, theirs=str(said["theirs"]), files=tuple(said.get("files") or ()))
+    elif turn.kind == "review":
+        review = contexts.Text(author=str(said.get("by") or ""), body=str(turn.source.get("text") or ""))
+        prompt = contexts.ReviewPrompt(turn=about, number=session.pull_number or number, title=title, review=review)
+    elif turn.kind == "pull":
+        prompt = contexts.PullRequestPrompt(turn=about, number=number, title=title, body=body)
+    else:
+        prompt = contexts.IssuePrompt(turn=about, number=number, title=title, body=body)
+    return render(prompt)
+
+
+def _check(stored: dict[str, object]) -> contexts.FailedCheck:
+    logs = stored.get("logs")
+    return contexts.FailedCheck(
+        name=str(stored["name"]),
+        conclusion=str(stored["conclusion"]),
+        evidence=str(stored["evidence"]),
+        url=str(stored.get("url") or ""),
+        logs=tuple(contexts.LogFile(str(log["path"]), int(log["size"])) for log in logs)
+        if isinstance(logs, list)
+        else (),
+    )
+
+
+async def _guidance(repo: Repository, session: Session, sha: str) -> tuple[contexts.Guidance, ...]:
+    async def read(path: str) -> bytes | None:
+        try:
+            return await repositories.file_at(repo, path, sha)
+        except GitHubError:
+            return None  # a file that is too large to read this way guides nobody
+
+    found = await asyncio.gather(*map(read, GUIDANCE))
+    guidance = [
+        contexts.Guidance(path, content.decode("utf-8", "replace"))
+        for path, content in zip(GUIDANCE, found, strict=True)
+        if content is not None
+    ]
+    if instructions := str((session.config or {}).get("instructions") or ""):
+        guidance.append(contexts.Guidance("the repository's settings", instructions))
+    return tuple(guidance)
+
+
+def _summary(session: Session, turn: Turn) -> str:
+    """What went before, for a conversation that cannot be resumed."""
+    return session.summary or "" if turn.number > 1 else ""

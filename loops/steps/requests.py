@@ -1,0 +1,184 @@
+"""Somebody asks for something: who may, what it means, and the answer that shows at once."""
+
+from dataclasses import asdict
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from github import comments, repositories
+from github.mentions import Command
+from github.outcomes import Actor, Refused, Request, Subject, Where, Why
+from github.repository import Repository
+from loops import conversations, texts
+from loops.context import Loop
+from loops.conversations import Ask, Topic
+from loops.decisions import Decision
+from loops.leases import make_due
+from loops.steps.buttons import subject_of_button
+from loops.steps.facts import remember_installation, remember_person, remember_repository
+from loops.tables import Audit, Session
+
+OWN_TEXT = (Where.ISSUE, Where.PULL)
+
+
+async def refuse(loop: Loop, refused: Refused) -> Decision:
+    """Record why not; tell the person where that cannot start a loop and they may write."""
+    if refused.answer and refused.subject is not None:
+        repo = loop.github.repository(refused.repo.installation_id, refused.repo.id, refused.repo.full_name)
+        if (await loop.access.of(repo, refused.actor.login, refused.actor.id)).may_write:
+            key = f"refused:{refused.source.where}:{refused.source.id}"
+            await comments.put_sticky(repo, refused.subject.number, key, refused.answer)
+    return Decision("refused", refused.reason)
+
+
+async def take_request(loop: Loop, guid: str, request: Request) -> Decision:
+    """Check the person's right, show that we heard, and do what the mention says."""
+    repo = loop.github.repository(request.repo.installation_id, request.repo.id, request.repo.full_name)
+    if not (await loop.access.of(repo, request.actor.login, request.actor.id)).may_write:
+        await comments.react(repo, _number(request), request.source, comments.CONFUSED)
+        return Decision("refused", f"{request.actor.login} has no write access to {request.repo.full_name}")
+    await comments.react(repo, _number(request), request.source)
+    subject = request.subject or await subject_of_button(loop, request)
+    if subject is None:
+        return Decision("ignored", "the check belongs to no conversation")
+    mention, handle = request.mention, loop.me.names[0]
+    command = _command(request)
+    if mention.problems:
+        await _answer(repo, request, subject, texts.problems(mention.problems, handle))
+        return Decision("answered", "; ".join(mention.problems))
+    if command is Command.HELP:
+        await _answer(repo, request, subject, texts.help_text(handle))
+        return Decision("answered", "help")
+    if command in (Command.RUN, Command.RETRY):
+        return await _run(loop, repo, guid, request, subject)
+    return await _control(loop, repo, request, subject, command)
+
+
+async def _control(loop: Loop, repo: Repository, request: Request, subject: Subject, command: Command) -> Decision:
+    """`stop`, `status` and `autofix on|off` act on the conversation that is there."""
+    now = loop.clock()
+    async with loop.database.write() as tx:
+        await remember_repository(tx, request.repo, now)
+        session = await conversations.latest(tx, _topic(request, subject))
+        done = False
+        if session is not None:
+            if command is Command.STOP:
+                done = await conversations.cancel(tx, session, request.actor.login, now)
+            elif command is Command.STATUS:
+                await make_due(tx, session.id, now)
+                done = True
+            else:
+                session.options = {**session.options, "autofix": command is Command.AUTOFIX_ON}
+                await tx.flush()
+                await make_due(tx, session.id, now)
+                done = True
+            _audit(loop, tx, request, command.value, session)
+    if session is None or not done:
+        await _answer(repo, request, subject, texts.nothing_open(loop.me.names[0]))
+        return Decision("answered", "nothing is open here")
+    return Decision("cancelled" if command is Command.STOP else "noted", command.value, session.id)
+
+
+async def _run(loop: Loop, repo: Repository, guid: str, request: Request, subject: Subject) -> Decision:
+    if subject.is_pull and not subject.head_ref:
+        pull = await repositories.pull(repo, subject.number)
+        subject = Subject(
+            number=subject.number,
+            is_pull=True,
+            title=subject.title or pull.title,
+            body=subject.body or pull.body,
+            author=Actor(pull.author_id, pull.author),
+            head_ref=pull.head_ref,
+            head_sha=pull.head_sha,
+            head_repository_id=pull.head_repository_id,
+            base_ref=pull.base_ref,
+        )
+    facts = await repositories.facts(repo)
+    loaded = await repositories.settings(repo, facts.default_branch) if facts.default_branch else None
+    cap = loop.options.cap
+    if loaded is not None and "attempts" in loaded.config.limits.model_fields_set:
+        cap = loaded.config.limits.attempts
+    wish = _ask(guid, request, subject)
+    now = loop.clock()
+    async with loop.database.write() as tx:
+        await remember_installation(tx, request.repo.installation_id, None, now)
+        await remember_repository(tx, request.repo, now, facts)
+        await remember_person(tx, request.actor, now)
+        session, what = await conversations.ask(
+            tx, _topic(request, subject), wish, owner=request.actor.id, cap=cap, now=now
+        )
+        if loaded is not None and (session.config is None or what != "joined"):
+            session.config = loaded.config.model_dump(mode="json", exclude_unset=True)
+        _audit(loop, tx, request, what, session)
+        wake = session.wake
+    await loop.queue.send("advance", session.id, f"advance:{session.id}:{wake}:{what}")
+    return Decision(what, request.why.value, session.id)
+
+
+def _ask(guid: str, request: Request, subject: Subject) -> Ask:
+    mention = request.mention
+    options = {name: value for name, value in asdict(mention.options).items() if value is not None}
+    source = {**asdict(request.source), "own_text": request.source.where in OWN_TEXT}
+    kind = "review" if request.why is Why.CHANGES_REQUESTED else "pull" if subject.is_pull else "issue"
+    return Ask(
+        trigger=request.why.value,
+        instruction=mention.instruction,
+        kind=kind,
+        by=request.actor.id,
+        by_login=request.actor.login,
+        own_text=request.source.where in OWN_TEXT,
+        options=options,
+        source=source,
+        context={
+            "number": subject.number,
+            "title": subject.title,
+            "body": subject.body,
+            "author": subject.author.login if subject.author else "",
+            "retry": mention.command is Command.RETRY,
+        },
+        delivery=guid,
+    )
+
+
+def _topic(request: Request, subject: Subject) -> Topic:
+    same = subject.is_pull and subject.head_repository_id == request.repo.id
+    return Topic(
+        installation_id=request.repo.installation_id,
+        repository_id=request.repo.id,
+        kind="pull" if subject.is_pull else "issue",
+        number=subject.number,
+        title=subject.title,
+        base_branch=subject.base_ref or None,
+        branch=subject.head_ref if same else None,
+        head_sha=subject.head_sha if same else None,
+        pull_number=subject.number if same else None,
+        own_branch=not same,
+    )
+
+
+def _command(request: Request) -> Command:
+    if request.why is Why.BUTTON:
+        return {"stop": Command.STOP, "retry": Command.RETRY}.get(request.button, Command.RETRY)
+    return request.mention.command
+
+
+def _number(request: Request) -> int:
+    return request.subject.number if request.subject else 0
+
+
+async def _answer(repo: Repository, request: Request, subject: Subject, body: str) -> None:
+    key = f"answer:{request.source.where}:{request.source.id or subject.number}"
+    await comments.put_sticky(repo, subject.number, key, body)
+
+
+def _audit(loop: Loop, tx: AsyncSession, request: Request, action: str, session: Session) -> None:
+    tx.add(
+        Audit(
+            at=loop.clock(),
+            installation_id=request.repo.installation_id,
+            session_id=session.id,
+            actor=request.actor.login,
+            surface="github",
+            action=action,
+            details={"why": request.why.value, "url": request.source.url},
+        )
+    )

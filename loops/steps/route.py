@@ -1,0 +1,88 @@
+"""A delivery becomes a decision: a conversation begun or woken, a hint passed on, a refusal recorded."""
+
+import structlog
+from sqlalchemy import update
+
+from github import errors, triggers
+from github.events import BadPayload, parse
+from github.outcomes import Hint, News, Outcome, Refused, Request
+from loops.context import Loop
+from loops.decisions import Decision
+from loops.steps.hints import take_hint
+from loops.steps.news import take_news
+from loops.steps.requests import refuse, take_request
+from loops.tables import Delivery
+
+log = structlog.get_logger(__name__)
+
+GIVE_UP_AFTER = 20
+BACK_OFF_LIMIT = 120.0
+
+
+async def route(loop: Loop, guid: str) -> None:
+    """Handle one delivery. Returns at once when another worker is at it or it is done."""
+    if not await loop.leases.take(Delivery, guid):
+        return
+    async with loop.leases.kept(Delivery, guid):
+        async with loop.database.read() as tx:
+            delivery = await tx.get(Delivery, guid)
+        if delivery is None or delivery.status == "done":
+            await _release(loop, guid, None)
+            return
+        try:
+            decision = await _handle(loop, guid, triggers.decide(parse(delivery.event, delivery.body or b""), loop.me))
+        except BadPayload as error:
+            decision = Decision("unreadable", str(error))
+        except errors.RateLimited as error:
+            await _release(loop, guid, error.retry_at)
+            return
+        except Exception as error:
+            tries = delivery.tries + 1
+            log.warning("delivery.failed", guid=guid, delivery_event=delivery.event, tries=tries, exc_info=error)
+            if tries < GIVE_UP_AFTER and not isinstance(error, errors.InstallationSuspended):
+                await _release(loop, guid, loop.clock() + min(BACK_OFF_LIMIT, 0.5 * 2**tries))
+                return
+            decision = Decision("failed", f"{type(error).__name__}: {error}")
+        await _record(loop, guid, decision)
+    log.info("delivery.done", guid=guid, decision=decision.what, reason=decision.reason, session=decision.session_id)
+
+
+async def _handle(loop: Loop, guid: str, outcome: Outcome) -> Decision:
+    match outcome:
+        case Request():
+            return await take_request(loop, guid, outcome)
+        case Hint():
+            return await take_hint(loop, outcome)
+        case News():
+            return await take_news(loop, outcome)
+        case Refused():
+            return await refuse(loop, outcome)
+        case _:
+            return Decision("ignored", outcome.reason)
+
+
+async def _record(loop: Loop, guid: str, decision: Decision) -> None:
+    async with loop.database.write() as tx:
+        await tx.execute(
+            update(Delivery)
+            .where(Delivery.guid == guid)
+            .values(
+                status="done",
+                decision=decision.what,
+                reason=decision.reason[:1000],
+                session_id=decision.session_id,
+                handled_at=loop.clock(),
+                due_at=None,
+                lease_until=None,
+                lease_by=None,
+            )
+        )
+
+
+async def _release(loop: Loop, guid: str, due_at: float | None) -> None:
+    async with loop.database.write() as tx:
+        await tx.execute(
+            update(Delivery)
+            .where(Delivery.guid == guid)
+            .values(due_at=due_at, lease_until=None, lease_by=None, tries=Delivery.tries + 1)
+        )

@@ -1,0 +1,178 @@
+"""A turn that its box reported: published, or recorded as what it was."""
+
+import structlog
+from sqlalchemy import delete
+
+from github import pulls
+from github.commits import Person as CoAuthor
+from github.commits import commit_message
+from github.publish import HistoryRewritten, MergeConflict, Publication, Published, publish
+from github.repository import Repository as Handle
+from github.trees import FileChange, TreeMismatch
+from k8s.runner import protocol
+from k8s.runner.protocol import Result
+from loops import decide, journal
+from loops.context import Loop
+from loops.judge import Verdict, judge
+from loops.lasting import LASTING
+from loops.pullrequest import pull_body, pull_title
+from loops.steps.box import restart_turn
+from loops.steps.start import handle
+from loops.tables import Blob, Person, Repository, Session, Turn
+
+log = structlog.get_logger(__name__)
+
+REFUSED = (*LASTING, TreeMismatch, HistoryRewritten, MergeConflict)
+
+
+async def settle(loop: Loop, session: Session, action: decide.Settle) -> None:
+    """Judge the report; publish what is to be published; record the end of the turn."""
+    async with loop.database.read() as tx:
+        turn = await tx.get_one(Turn, action.turn)
+        repository = await tx.get_one(Repository, session.repository_id)
+    result = protocol.result_from_json(turn.result or {})
+    outcome = (turn.result or {}).get("outcome") or {}
+    verdict = judge(
+        result,
+        answer_error=outcome.get("error"),
+        stop_reason=turn.stop_reason,
+        cancelled=session.cancel_by is not None,
+        seconds=float(turn.limits.get("seconds") or loop.options.turn_seconds),
+    )
+    published: Published | None = None
+    if verdict.kind == "publish":
+        try:
+            published = await _publish(loop, handle(loop, repository), session, turn, result)
+        except REFUSED as error:
+            verdict = Verdict("failed", "push_refused", str(error))
+    await _record(loop, session, turn, result, outcome, verdict, published)
+
+
+async def _publish(loop: Loop, repo: Handle, session: Session, turn: Turn, result: Result) -> Published:
+    """The turn's commit on its branch, and the pull request; both are found again when this runs twice."""
+    if session.branch is None or result.tree is None or turn.base_sha is None:
+        raise ValueError(f"turn {turn.public_id} was reported without a branch, a tree or a base")
+
+    async def content_of(sha: str) -> bytes:
+        async with loop.database.read() as tx:
+            return (await tx.get_one(Blob, (turn.id, sha))).content
+
+    co_author = await _co_author(loop, turn)
+    message = commit_message(_subject(session, turn), _body(turn), turn=turn.public_id, co_author=co_author)
+    wanted = Publication(turn.public_id, session.branch, turn.base_sha, result.tree, changes_of(result), message)
+    done = await publish(repo, wanted, content_of)
+    now = loop.clock()
+    async with loop.database.write() as tx:
+        fresh = await tx.get_one(Session, session.id)
+        fresh.head_sha, fresh.pushed_at = done.head, now
+        row = await tx.get_one(Turn, turn.id)
+        row.commit_sha = done.commit
+        text = f"commit {done.commit[:12]} on {session.branch}: {len(result.changes)} files"
+        await journal.append(
+            tx, session.id, [("published", {"commit": done.commit, "text": text})], at=now, turn_id=turn.id
+        )
+    if session.pull_number is None:
+        await _open_pull(loop, repo, session, turn)
+    return done
+
+
+async def _open_pull(loop: Loop, repo: Handle, session: Session, turn: Turn) -> None:
+    draft = bool((session.config or {}).get("draft_until_green", True))
+    pull = await pulls.open_or_find(
+        repo,
+        branch=session.branch or "",
+        base=session.base_branch or "",
+        title=pull_title(session),
+        body=pull_body(session, turn, loop.options.public_url, loop.me.names[0]),
+        draft=draft,
+    )
+    now = loop.clock()
+    async with loop.database.write() as tx:
+        fresh = await tx.get_one(Session, session.id)
+        fresh.pull_number, fresh.pull_node_id, fresh.pull_draft = pull.number, pull.node_id, pull.draft
+        fresh.pull_state = "open"
+        entry = ("pull_request", {"number": pull.number, "text": f"pull request #{pull.number}"})
+        await journal.append(tx, session.id, [entry], at=now, turn_id=turn.id)
+
+
+async def _record(
+    loop: Loop,
+    session: Session,
+    turn: Turn,
+    result: Result,
+    outcome: dict[str, object],
+    verdict: Verdict,
+    published: Published | None,
+) -> None:
+    now = loop.clock()
+    async with loop.database.write() as tx:
+        row = await tx.get_one(Turn, turn.id)
+        fresh = await tx.get_one(Session, session.id)
+        if row.status != "reported":
+            return
+        if verdict.kind == "again" and row.lost == 0:
+            await restart_turn(tx, row)
+            return
+        row.finished_at = now
+        _keep_resume(fresh, row, outcome)
+        if published is not None:
+            row.status = "done"
+            fresh.status = "waiting"
+            row.changed_files = [change.path for change in result.changes]
+            fresh.changed_files = sorted({*map(str, fresh.changed_files), *map(str, row.changed_files)})
+            fresh.diff, fresh.summary = result.diff, row.message
+        elif verdict.kind == "nothing":
+            row.status = "done"
+            fresh.summary = row.message
+            if row.runtime == "command":
+                row.message = None  # a program's output is a log, not an answer
+            if fresh.head_sha is not None:
+                fresh.status = "waiting"
+        else:
+            row.status = "cancelled" if verdict.kind == "cancelled" else "failed"
+            row.error = verdict.reason or verdict.kind
+            if verdict.note and verdict.note not in fresh.notes:
+                fresh.notes = [*fresh.notes, verdict.note]
+        if verdict.reason != "push_refused":
+            await tx.execute(delete(Blob).where(Blob.turn_id == turn.id))
+
+
+def changes_of(result: Result) -> list[FileChange]:
+    """The changes as a tree takes them: the path that a rename left is a deletion, unless something new is there."""
+    stands = {change.path for change in result.changes}
+    left = {change.old_path for change in result.changes if change.old_path} - stands
+    changes = [FileChange(change.path, change.mode, change.sha, change.size) for change in result.changes]
+    return changes + [FileChange(path) for path in sorted(filter(None, left))]
+
+
+def _keep_resume(session: Session, turn: Turn, outcome: dict[str, object]) -> None:
+    """The CLI's own id of the conversation, so that the next turn goes on with it."""
+    if turn.runtime is None:
+        return
+    if outcome.get("retry_fresh"):
+        session.resume = {name: kept for name, kept in session.resume.items() if name != turn.runtime}
+    elif cli_id := outcome.get("session_id"):
+        workdir = (turn.spec or {}).get("workdir", "")
+        kept = {"id": cli_id, "cwd": f"{{home}}/{workdir}", "totals": outcome.get("totals") or {}}
+        session.resume = {**session.resume, turn.runtime: kept}
+
+
+async def _co_author(loop: Loop, turn: Turn) -> CoAuthor | None:
+    if turn.requested_by is None:
+        return None
+    async with loop.database.read() as tx:
+        person = await tx.get(Person, turn.requested_by)
+    return CoAuthor(person.id, person.login) if person else None
+
+
+def _subject(session: Session, turn: Turn) -> str:
+    number = session.subject_number
+    if turn.kind == "checks":
+        return f"Repair the failing checks (attempt {turn.context.get('attempt')})"
+    words = str(turn.context.get("instruction") or "").strip().splitlines()
+    title = session.title or (words[0] if words else "")
+    return f"{title} (#{number})" if number else title
+
+
+def _body(turn: Turn) -> str:
+    return (turn.message or "") if turn.runtime != "command" else ""

@@ -1,0 +1,94 @@
+"""The sticky comment: one for each session, edited in place whenever what it says has changed."""
+
+import hashlib
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from github import comments
+from loops import story
+from loops.context import Loop
+from loops.decide import OPEN_TURN
+from loops.pictures import turns_of
+from loops.redact import Redactor
+from loops.steps.facts import put_effect
+from loops.steps.prepare import place_in_line
+from loops.steps.start import handle
+from loops.tables import Attempt, Effect, Person, Repository, Session, Turn
+
+KIND = "comment"
+
+
+async def tell(loop: Loop, session_id: int) -> None:
+    """Bring the comment up to date. Nothing is sent when it says the same already."""
+    async with loop.database.read() as tx:
+        session = await tx.get_one(Session, session_id)
+        repository = await tx.get_one(Repository, session.repository_id)
+        told = await story_of(loop, tx, session, repository)
+        effect = (
+            await tx.execute(select(Effect).where(Effect.session_id == session_id, Effect.kind == KIND))
+        ).scalar_one_or_none()
+    number = session.subject_number or session.pull_number
+    if number is None:
+        return
+    body = Redactor().text(story.render(told))
+    digest = hashlib.sha256(body.encode()).hexdigest()
+    if effect is not None and effect.digest == digest:
+        return
+    known = int(effect.external_id) if effect is not None else None
+    repo = handle(loop, repository)
+    posted = await comments.put_sticky(repo, number, f"session:{session.public_id}", body, comment_id=known)
+    async with loop.database.write() as tx:
+        await put_effect(tx, session_id, KIND, "sticky", str(posted.id), digest, loop.clock())
+
+
+async def story_of(loop: Loop, tx: AsyncSession, session: Session, repository: Repository) -> story.Story:
+    """The session as people see it."""
+    turns = await turns_of(tx, session.id)
+    people = {turn.requested_by for turn in turns if turn.requested_by} | {session.owner_id}
+    logins = {
+        person.id: person.login
+        for person in (await tx.execute(select(Person).where(Person.id.in_([p for p in people if p])))).scalars()
+    }
+    attempts = (await tx.execute(select(Attempt).where(Attempt.session_id == session.id))).scalars().all()
+    since = max((turn.id for turn in turns if turn.requested_by), default=0)
+    waiting = next((turn for turn in turns if turn.status in OPEN_TURN), None)
+    place = await place_in_line(tx, session, waiting) if waiting and waiting.status == "queued" else None
+    web = f"{loop.web_url}/{repository.full_name}"
+    return story.Story(
+        handle=loop.me.names[0],
+        status=session.status,
+        outcome=session.outcome,
+        reason=session.reason,
+        url=f"{loop.options.public_url}/sessions/{session.public_id}",
+        repository_url=web,
+        turns=tuple(_line(turn, logins.get(turn.requested_by or 0, "")) for turn in turns),
+        attempt=sum(1 for attempt in attempts if attempt.turn_id > since),
+        cap=session.cap,
+        owner=logins.get(session.owner_id or 0, ""),
+        pull_number=session.pull_number,
+        pull_url=f"{web}/pull/{session.pull_number}",
+        place=place,
+        failing=tuple(story.failing_names(session.checks)) if session.outcome != "green" else (),
+        explanation=str((session.checks or {}).get("explanation") or "") if session.status == "waiting" else "",
+        answer=session.summary or "" if session.outcome == "answered" else "",
+        notes=tuple(str(note) for note in session.notes),
+    )
+
+
+def _line(turn: Turn, login: str) -> story.TurnLine:
+    state = {"reported": "publishing", "ready": "starting", "done": "done"}.get(turn.status, turn.status)
+    if turn.status == "done" and turn.commit_sha is None:
+        state = "no changes"
+    if turn.status == "failed" and turn.error:
+        state = turn.error.partition(":")[0].replace("_", " ")
+    return story.TurnLine(
+        number=turn.number,
+        asked=story.asked_by(turn.trigger, login),
+        state=state,
+        runtime=turn.runtime or "",
+        commit=turn.commit_sha,
+        files=len(turn.changed_files),
+        tokens=turn.input_tokens + turn.output_tokens,
+        cost=turn.cost,
+    )

@@ -1,0 +1,41 @@
+"""Short answers to people, other than the sticky comment. Pure."""
+
+from collections.abc import Sequence
+
+
+def help_text(handle: str) -> str:
+    """What can be asked for."""
+    name = f"@{handle}"
+    return f"""**{name}** works on this issue or pull request in a box of your own and opens a pull request.
+
+| comment | what happens |
+| --- | --- |
+| `{name} fix the login page` | an agent works on it; words after the mention are the task |
+| `{name}` | it works on the issue or pull request as it stands |
+| `{name} retry` | once more with the same task |
+| `{name} stop` | the work on this issue or pull request ends now |
+| `{name} status` | the comment with the state is brought up to date |
+| `{name} autofix on` or `autofix off` | repairs of red checks here, or none |
+
+Options, anywhere on the line: `--runtime NAME`, `--model NAME`, `--base BRANCH`, `--cap N`."""
+
+
+def problems(found: Sequence[str], handle: str) -> str:
+    """Why a mention was not taken."""
+    listed = "\n".join(f"- {problem}" for problem in found)
+    return f"I did not start, because I could not read all of this:\n\n{listed}\n\n`@{handle} help` shows what I take."
+
+
+def config_problems(path: str, found: Sequence[str]) -> str:
+    """What is wrong in a repository's configuration."""
+    listed = "\n".join(f"- {problem}" for problem in found)
+    return f"`{path}` on the default branch is broken, so the defaults hold until it is mended:\n\n{listed}"
+
+
+def nothing_open(handle: str) -> str:
+    return f"There is nothing to stop here. `@{handle} help` shows what can be asked for."
+
+
+def broken(reason: str) -> str:
+    """Something of ours is broken: the person still gets an answer."""
+    return f"I could not take this up, and it is not your fault: {reason}. It is recorded; please try again later."

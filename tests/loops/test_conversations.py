@@ -1,0 +1,125 @@
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from github.outcomes import Repo
+from loops import conversations
+from loops.conversations import Ask, Topic, ask, cancel, withdraw
+from loops.database import Database
+from loops.migrations import upgrade
+from loops.steps.facts import remember_repository
+from loops.tables import Session, Turn
+
+REPO = Repo(id=7, full_name="acme/widgets", installation_id=3, default_branch="main")
+TOPIC = Topic(3, 7, "issue", 5, "Fix the login")
+WISH = Ask("mention", "please", "issue", 1, "ann", delivery="d1", source={"where": "comment", "id": 11})
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    url = f"sqlite:///{tmp_path}/loop.db"
+    await upgrade(url)
+    opened = Database(url)
+    async with opened.write() as tx:
+        await remember_repository(tx, REPO, 1000)
+    yield opened
+    await opened.close()
+
+
+async def asked(database: Database, wish: Ask, topic: Topic = TOPIC) -> tuple[int, str]:
+    async with database.write() as tx:
+        session, what = await ask(tx, topic, wish, owner=1, cap=3, now=1000)
+        return session.id, what
+
+
+async def turns(database: Database, session: int) -> list[Turn]:
+    async with database.read() as tx:
+        found = await tx.execute(select(Turn).where(Turn.session_id == session).order_by(Turn.number))
+        return list(found.scalars())
+
+
+async def test_the_same_delivery_twice_is_one_turn(database: Database) -> None:
+    first, _ = await asked(database, WISH)
+    assert await asked(database, WISH) == (first, "joined")
+    assert len(await turns(database, first)) == 1
+
+
+async def test_opened_and_five_labels_within_a_second_are_one_session_with_one_turn(database: Database) -> None:
+    own = replace(WISH, own_text=True, source={"where": "issue", "own_text": True})
+    first, _ = await asked(database, own)
+    for number in range(5):
+        label = replace(own, trigger="labeled", delivery=f"label-{number}")
+        assert await asked(database, label) == (first, "joined")
+    assert len(await turns(database, first)) == 1
+
+
+async def test_another_comment_goes_on_with_the_conversation(database: Database) -> None:
+    first, _ = await asked(database, WISH)
+    again = replace(WISH, delivery="d2", instruction="and the tests")
+    assert await asked(database, again) == (first, "continued")
+    assert [turn.number for turn in await turns(database, first)] == [1, 2]
+
+
+async def test_a_mention_on_our_pull_request_goes_on_with_the_session_of_its_issue(database: Database) -> None:
+    first, _ = await asked(database, WISH)
+    async with database.write() as tx:
+        (await tx.get_one(Session, first)).pull_number = 9
+    pull = Topic(3, 7, "pull", 9, "Fix the login", pull_number=9)
+    assert await asked(database, replace(WISH, delivery="d2"), pull) == (first, "continued")
+
+
+async def test_two_repositories_with_the_same_number_do_not_share_a_session(database: Database) -> None:
+    async with database.write() as tx:
+        await remember_repository(tx, Repo(id=8, full_name="acme/other", installation_id=3), 1000)
+    first, _ = await asked(database, WISH)
+    other, what = await asked(database, replace(WISH, delivery="d2"), replace(TOPIC, repository_id=8))
+    assert what == "started"
+    assert other != first
+
+
+async def test_after_the_pull_request_was_merged_a_mention_begins_anew(database: Database) -> None:
+    first, _ = await asked(database, WISH)
+    async with database.write() as tx:
+        (await tx.get_one(Session, first)).pull_state = "merged"
+    _, what = await asked(database, replace(WISH, delivery="d2"))
+    assert what == "started"
+
+
+async def test_retry_after_the_end_asks_for_the_same_again(database: Database) -> None:
+    first, _ = await asked(database, WISH)
+    async with database.write() as tx:
+        session = await tx.get_one(Session, first)
+        session.status, session.reason = "failed", "cap_reached"
+    retry = replace(WISH, instruction="", delivery="d2", context={"retry": True})
+    assert await asked(database, retry) == (first, "continued")
+    assert (await turns(database, first))[1].context["instruction"] == "please"
+    async with database.read() as tx:
+        session = await tx.get_one(Session, first)
+        assert (session.status, session.reason) == ("pending", None)
+
+
+async def test_a_deleted_comment_withdraws_only_its_unstarted_turn(database: Database) -> None:
+    first, _ = await asked(database, WISH)
+    await asked(database, replace(WISH, delivery="d2", source={"where": "comment", "id": 12}))
+    async with database.write() as tx:
+        assert await withdraw(tx, 7, 11, 1001) == [first]
+    assert [turn.status for turn in await turns(database, first)] == ["cancelled", "queued"]
+
+
+async def test_cancel_is_kept_once_and_says_who(database: Database) -> None:
+    first, _ = await asked(database, WISH)
+    async with database.write() as tx:
+        session = await tx.get_one(Session, first)
+        assert await cancel(tx, session, "ann", 1001)
+        assert await cancel(tx, session, "bob", 1002)
+        assert session.cancel_by == "ann"
+
+
+async def test_what_is_open_ends_with_its_session(database: Database) -> None:
+    first, _ = await asked(database, WISH)
+    async with database.write() as tx:
+        await conversations.abandon_open_turns(tx, first, "cancelled", 1001)
+    assert [turn.status for turn in await turns(database, first)] == ["cancelled"]

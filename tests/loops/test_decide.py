@@ -1,0 +1,129 @@
+from dataclasses import replace
+
+import pytest
+
+from loops.decide import (
+    Action,
+    ChecksPicture,
+    Finish,
+    LookAtBox,
+    LookAtChecks,
+    MarkReady,
+    Picture,
+    Prepare,
+    Repair,
+    Settle,
+    Sleep,
+    Stop,
+    TurnPicture,
+    Waits,
+    decide,
+)
+
+WAITS = Waits(longest=1000, poll=60, box_silence=60, box_start=300)
+QUEUED = TurnPicture(1, "issue", "queued", by_person=True)
+READY = replace(QUEUED, status="ready", ready_at=100)
+RUNNING = replace(READY, status="running", heard_at=120)
+REPORTED = replace(RUNNING, status="reported")
+PUSHED = replace(RUNNING, status="done", commit="c1")
+EMPTY = replace(RUNNING, status="done")
+FAILED = replace(RUNNING, status="failed", error="agent_failed: exit code 1")
+REPAIR_EMPTY = replace(PUSHED, id=2, kind="checks", by_person=False, commit=None)
+NEW = Picture("pending", (QUEUED,), waits=WAITS, now=130)
+WATCHING = replace(NEW, status="waiting", turns=(PUSHED,), head="c1", pull=7, draft=True, pushed_at=125, now=200)
+
+
+def checks(state: str, *, asked: float = 200, again: float | None = None, sha: str = "c1") -> ChecksPicture:
+    return ChecksPicture(sha, state, asked_at=asked, look_again=again, explanation="why")
+
+
+@pytest.mark.parametrize(
+    ("name", "picture", "action"),
+    [
+        ("a queued turn is prepared", NEW, Prepare(1)),
+        ("a ready turn waits for its box to come", replace(NEW, turns=(READY,)), Sleep(400)),
+        ("a box that never came is looked up", replace(NEW, turns=(READY,), now=400), LookAtBox(1)),
+        ("a running turn is left alone", replace(NEW, turns=(RUNNING,)), Sleep(180)),
+        ("a silent box is looked up", replace(NEW, turns=(RUNNING,), now=180), LookAtBox(1)),
+        ("a reported turn is settled", replace(NEW, turns=(REPORTED,)), Settle(1)),
+        ("no change at all ends the session", replace(NEW, turns=(EMPTY,)), Finish("completed", "no_changes")),
+        (
+            "words instead of changes end it as answered",
+            replace(NEW, turns=(replace(EMPTY, answered=True),)),
+            Finish("completed", "answered"),
+        ),
+        (
+            "a failed turn ends it with its reason",
+            replace(NEW, turns=(FAILED,)),
+            Finish("failed", reason="agent_failed: exit code 1"),
+        ),
+        ("a second turn that waits comes next", replace(WATCHING, turns=(PUSHED, replace(QUEUED, id=2))), Prepare(2)),
+        ("a new head is looked at", WATCHING, LookAtChecks("c1")),
+        (
+            "checks of an older head say nothing",
+            replace(WATCHING, checks=checks("green", sha="c0")),
+            LookAtChecks("c1"),
+        ),
+        (
+            "a hint after the last look means another",
+            replace(WATCHING, checks=checks("green"), hint_at=201),
+            LookAtChecks("c1"),
+        ),
+        ("running checks are waited for", replace(WATCHING, checks=checks("running", again=230)), Sleep(230)),
+        (
+            "no hint in time: look anyway",
+            replace(WATCHING, checks=checks("running", again=230), now=230),
+            LookAtChecks("c1"),
+        ),
+        ("no wait is longer than the poll", replace(WATCHING, checks=checks("running", again=999)), Sleep(260)),
+        ("red is repaired", replace(WATCHING, checks=checks("red")), Repair("c1")),
+        ("green marks a draft ready first", replace(WATCHING, checks=checks("green")), MarkReady()),
+        ("green ends it", replace(WATCHING, checks=checks("green"), draft=False), Finish("completed", "green")),
+        ("no checks end it", replace(WATCHING, checks=checks("none"), draft=False), Finish("completed", "no_checks")),
+        ("an approval is waited for", replace(WATCHING, checks=checks("awaiting_approval")), Sleep(260)),
+        (
+            "an approval that never comes is said",
+            replace(WATCHING, checks=checks("awaiting_approval", asked=1125), now=1125),
+            Finish("failed", reason="checks_never_settled", note="why"),
+        ),
+        (
+            "a required check that never reports is said",
+            replace(WATCHING, checks=checks("missing_required")),
+            Finish("failed", reason="checks_never_settled", note="why"),
+        ),
+        (
+            "a conflict is said",
+            replace(WATCHING, checks=checks("conflicted")),
+            Finish("failed", reason="conflict", note="why"),
+        ),
+        (
+            "a repair that changed nothing is no progress",
+            replace(WATCHING, turns=(PUSHED, REPAIR_EMPTY), checks=checks("red")),
+            Finish("failed", reason="no_progress", note="The agent changed nothing, and the checks are still red."),
+        ),
+        ("cancel tells a running box", replace(NEW, turns=(RUNNING,), cancel_by="ann"), Stop(1, "cancelled by ann")),
+        (
+            "cancel waits for the box to stop",
+            replace(NEW, turns=(replace(RUNNING, stop_reason="x"),), cancel_by="ann"),
+            Sleep(210),
+        ),
+        (
+            "cancel does not wait for a box that is gone",
+            replace(NEW, turns=(replace(RUNNING, stop_reason="x"),), cancel_by="ann", now=211),
+            Finish("cancelled", reason="cancelled by ann"),
+        ),
+        (
+            "cancel of a queued turn ends at once",
+            replace(NEW, cancel_by="ann"),
+            Finish("cancelled", reason="cancelled by ann"),
+        ),
+        (
+            "a turn that was withdrawn leaves nothing to do",
+            replace(NEW, turns=(replace(QUEUED, status="cancelled", error="the comment was deleted"),)),
+            Finish("cancelled", reason="the comment was deleted"),
+        ),
+        ("a session that ended stays so", replace(WATCHING, status="completed"), Sleep(None)),
+    ],
+)
+def test_decides(name: str, picture: Picture, action: Action) -> None:
+    assert decide(picture) == action, name

@@ -1,0 +1,50 @@
+import pytest
+
+from k8s.runner.protocol import Change, Result
+from loops.judge import judge
+
+CHANGED = [Change("a.py", "100644", "0" * 40)]
+
+
+@pytest.mark.parametrize(
+    ("name", "result", "error", "kind", "reason"),
+    [
+        ("changes are published", Result("exited", 0, changes=CHANGED), None, "publish", ""),
+        ("a good end without changes is nothing", Result("exited", 0), None, "nothing", ""),
+        (
+            "exit 1 without an answer fails",
+            Result("exited", 1, changes=CHANGED),
+            "no answer",
+            "failed",
+            "agent_failed: exit code 1",
+        ),
+        ("exit 1 with an answer counts as an answer", Result("exited", 1, changes=CHANGED), None, "publish", ""),
+        ("an error without changes fails", Result("exited", 0), "401", "failed", "agent_failed"),
+        ("the wall clock is a limit", Result("timeout"), None, "failed", "limit_exceeded: wall clock"),
+        ("too many files are a limit", Result("too_many_changes"), None, "failed", "limit_exceeded: changed files"),
+        ("too large files are a limit", Result("too_large"), None, "failed", "limit_exceeded: changed bytes"),
+        ("a runner that restarted is tried again", Result("runner_restarted"), None, "again", "box_lost"),
+        ("a failed fetch is said", Result("fetch_failed"), None, "failed", "fetch_failed"),
+        ("a missing program is said", Result("start_failed"), None, "failed", "agent_failed: it did not start"),
+        ("a full disk is said", Result("disk_full"), None, "failed", "disk_full"),
+    ],
+)
+def test_a_report_means(name: str, result: Result, error: str | None, kind: str, reason: str) -> None:
+    verdict = judge(result, answer_error=error, stop_reason=None, cancelled=False, seconds=60)
+    assert (verdict.kind, verdict.reason) == (kind, reason), name
+
+
+def test_a_turn_that_we_stopped_for_a_cap_fails_with_that_cap() -> None:
+    stop = "limit_exceeded: steps"
+    verdict = judge(Result("cancelled"), answer_error=None, stop_reason=stop, cancelled=False, seconds=60)
+    assert (verdict.kind, verdict.reason) == ("failed", stop)
+
+
+def test_nothing_is_published_once_somebody_asked_to_stop() -> None:
+    report = Result("exited", 0, changes=CHANGED)
+    assert judge(report, answer_error=None, stop_reason="x", cancelled=True, seconds=60).kind == "cancelled"
+
+
+def test_the_note_shows_what_the_agent_said_last() -> None:
+    report = Result("exited", 2, stderr_tail="Traceback\nKeyError: 'x'")
+    assert "KeyError" in judge(report, answer_error="it failed", stop_reason=None, cancelled=False, seconds=60).note
