@@ -91,6 +91,6 @@ async def report(database: Database, world: World, issue: int) -> dict[str, Any]
         "turns": told,
         "pull_request": await world.pull_request(session.pull_number),
         "default_branch_moved": await world.default_branch_moved(),
-        "comments": await world.bot_comments(issue, session.pull_number),
+        "comments": len(await world.our_comments(issue, session.pull_number)),
         "events": events,
     }

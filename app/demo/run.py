@@ -57,7 +57,7 @@ async def _in_folder(options: Options, folder: Path) -> int:
         progress.step("A local GitHub with a repository, two people and the App")
         port = _free_port()
         world = await build_world(source, folder, webhook_url=f"http://127.0.0.1:{port}/webhooks/github")
-        stack.push_async_callback(world.local.stop)
+        stack.push_async_callback(world.close)
         environment = _environment(options, world, folder, port)
         redis = EmbeddedRedis(folder / "redis")
         environment["GREENLOOP_REDIS_URL"] = redis.start()
@@ -83,7 +83,8 @@ async def _in_folder(options: Options, folder: Path) -> int:
         await _watch(database, progress, world)
         result = await report(database, world, issue)
         result["url"] = f"{settings.public_url}/sessions/{result['session']}"
-        progress.finish(result, await world.last_bot_comment(issue))
+        told = await world.our_comments(issue, None)
+        progress.finish(result, str(told[-1]["html_url"]) if told else "")
         if options.json:
             print(json_line(result), flush=True)
         if options.keep:
@@ -111,7 +112,7 @@ def _environment(options: Options, world: World, folder: Path, port: int) -> dic
     fixed = {
         "GREENLOOP_DATA": str(folder / "data"),
         "GREENLOOP_DATABASE_URL": "",
-        "GREENLOOP_APP_ID": str(world.local.app.app_id),
+        "GREENLOOP_APP_ID": str(world.local.app.id),
         "GREENLOOP_APP_PRIVATE_KEY_FILE": str(key),
         "GREENLOOP_WEBHOOK_SECRETS_FILE": str(secrets),
         "GREENLOOP_ENCRYPTION_KEYS_FILE": str(keys),

@@ -1,8 +1,11 @@
 """The demo's world: a local GitHub with one repository, two people, the App, and an issue somebody asks us to solve."""
 
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
+
+import httpx
 
 from github.emulator import LocalGitHub
 
@@ -21,13 +24,62 @@ class Misuse(ValueError):
 
 @dataclass(frozen=True)
 class World:
-    """Where things are. `default_head` is the default branch's commit before anything happened, None without one."""
+    """Where things are; everything is asked for as Alice, over the API that everybody uses.
+
+    `default_head` is the default branch's commit before anything happened, None without one.
+    """
 
     local: LocalGitHub
+    http: httpx.AsyncClient
     repository: str
     default_branch: str
     default_head: str | None
-    person_token: str
+
+    async def open_issue(self, title: str, body: str) -> int:
+        """A new issue; its number."""
+        return int((await self._post("issues", {"title": title, "body": body}))["number"])
+
+    async def comment(self, number: int, body: str) -> None:
+        await self._post(f"issues/{number}/comments", {"body": body})
+
+    async def head(self, branch: str) -> str | None:
+        """The commit at the tip of a branch."""
+        answer = await self.http.get(f"/repos/{self.repository}/git/ref/heads/{branch}")
+        return str(answer.json()["object"]["sha"]) if answer.status_code == 200 else None
+
+    async def default_branch_moved(self) -> bool:
+        return await self.head(self.default_branch) != self.default_head
+
+    async def pull_request(self, number: int | None) -> dict[str, Any] | None:
+        """The pull request in short."""
+        if number is None:
+            return None
+        found = (await self.http.get(f"/repos/{self.repository}/pulls/{number}")).json()
+        return {
+            "number": found["number"],
+            "draft": found["draft"],
+            "head": found["head"]["ref"],
+            "base": found["base"]["ref"],
+            "url": found["html_url"],
+        }
+
+    async def our_comments(self, issue: int, pull: int | None) -> list[dict[str, Any]]:
+        """The App's comments on the issue and on the pull request."""
+        found = []
+        for number in dict.fromkeys(n for n in (issue, pull) if n is not None):
+            answer = await self.http.get(f"/repos/{self.repository}/issues/{number}/comments?per_page=100")
+            found += [each for each in answer.json() if each["user"]["type"] == "Bot"]
+        return found
+
+    async def close(self) -> None:
+        await self.http.aclose()
+        await self.local.stop()
+
+    async def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        answer = await self.http.post(f"/repos/{self.repository}/{path}", json=body)
+        answer.raise_for_status()
+        made: dict[str, Any] = answer.json()
+        return made
 
 
 def prepare_source(repo: Path | None, folder: Path) -> Path:
@@ -60,3 +112,27 @@ def _copy(source: Path, target: Path) -> None:
 
 def _git(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False)
+
+
+async def build_world(source: Path, folder: Path, webhook_url: str) -> World:
+    """The local GitHub with the repository of `source`, the App installed on it, and Alice who may write to it."""
+    local = LocalGitHub(folder / "github")
+    await local.start()
+    local.add_user(PERSON)
+    local.add_user(OWNER)
+    name = f"{OWNER}/{_name(source)}"
+    row = local.add_repository(name, from_dir=source)
+    local.set_permission(name, PERSON, "write")
+    local.set_webhook(webhook_url)
+    local.install(OWNER, [name])
+    token = local.user(PERSON).token
+    http = httpx.AsyncClient(
+        base_url=local.api_url, headers={"Authorization": f"token {token}", "User-Agent": "greenloop-demo"}, timeout=30
+    )
+    world = World(local, http, name, row.default_branch, None)
+    return replace(world, default_head=await world.head(row.default_branch))
+
+
+def _name(source: Path) -> str:
+    plain = "".join(char if char.isalnum() or char in "-_." else "-" for char in source.name).strip("-.")
+    return plain or "repository"
