@@ -17,6 +17,7 @@ from cryptography.fernet import Fernet
 from app.demo.follow import Refused, follow, report
 from app.demo.progress import Progress
 from app.demo.world import ISSUE, World, build_world, prepare_source
+from app.logging import configure
 from app.processes import Supervisor
 from app.settings import Settings
 from app.valkey import EmbeddedRedis
@@ -51,6 +52,7 @@ async def demo(options: Options) -> int:
 
 
 async def _in_folder(options: Options, folder: Path) -> int:
+    configure("warning", json=False)
     progress = Progress(quiet=options.json)
     source = prepare_source(options.repo, folder)
     async with contextlib.AsyncExitStack() as stack:
