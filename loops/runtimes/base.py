@@ -124,12 +124,16 @@ class RuntimeEvent:
 
 @dataclass(frozen=True)
 class Ending:
-    """How the process ended. `files` are contents read back, by the path of the `BoxFile`."""
+    """How the process ended. `files` are contents read back, by the path of the `BoxFile`.
+
+    `message` is what the runner says about an end that was not the process's own.
+    """
 
     exit_code: int | None
     reason: str = "exited"
     stderr_tail: str = ""
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    message: str = ""
 
 
 @dataclass(frozen=True)
@@ -208,6 +212,8 @@ def process_error(who: str, ending: Ending, said: str = "") -> str:
     """One sentence on why `who` ended without an answer, with the last line of stderr, else of what it `said`."""
     lines = [line.strip() for text in (said, ending.stderr_tail) for line in _ANSI.sub("", text).splitlines()]
     last = next((line for line in reversed(lines) if line and not line.startswith(_NOISE)), "")
+    if ending.reason != "exited" and ending.message:
+        return ending.message
     if ending.reason != "exited":
         how = f"was ended ({ending.reason})"
     elif ending.exit_code is not None and ending.exit_code < 0:

@@ -1,0 +1,206 @@
+"""The real CLIs in real boxes: one runner each, at work for the service double, with a script instead of a model."""
+
+import base64
+import json
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from k8s.runner import processes, protocol
+from loops.caps import Caps, Spent, passed
+from loops.runtimes import registry
+from loops.runtimes.base import Credential, Ending, Invocation, Outcome, Resume, RuntimeEvent, TurnRequest
+from loops.runtimes.scripted.brain import Script
+from loops.runtimes.scripted.conversation import Conversation
+from loops.runtimes.scripted.replies import Edit, Read, Refusal, Reply, Shell, Step
+from loops.runtimes.scripted.server import ModelServer
+from tests.k8s.runner.conftest import Box, remains
+from tests.k8s.runner.double import Service, Told
+
+KEY = "sk-planted-0123456789abcdef"
+LONG_PROMPT = "Please make it green.\n" + "x" * 200_000 + "\nThe end of the prompt."
+STEPS = 4
+# Two shapes of what people leave behind: a child in the background, and one that took itself out of everything.
+DETACHED = "env -i setsid nohup sleep 98765 >/dev/null 2>&1 </dev/null &"
+HANGING = Shell(f"{DETACHED} sleep 98764 & echo begun > begun.txt; sleep 98763")
+
+SCRIPTS: dict[str, tuple[Step, ...]] = {
+    "work": (
+        Refusal(429, retry_after=1),
+        Reply("I'll look at it.", Read("a.txt")),
+        Reply("", Edit("a.txt", "red", "green")),
+        Reply("", Shell("cat a.txt; exit 3")),
+        Reply("", Shell("yes 0123456789 | head -c 5000000")),
+        Reply("All done."),
+        Reply("Second answer."),
+    ),
+    "refused": (Refusal(401),) * 12,
+    "endless": tuple(Reply("", Shell(f"echo step {number}")) for number in range(60)),
+    "hangs": (Reply("", HANGING),),
+    "cancelled": (Reply("", HANGING), Reply("After all.")),
+}
+
+
+@dataclass
+class Done:
+    """One turn, as it was reported."""
+
+    result: protocol.Result
+    events: list[RuntimeEvent]
+    outcome: Outcome
+    asked: list[Conversation]
+    seconds: float
+    survivors: set[int] = field(default_factory=set)
+    contents: dict[str, bytes] = field(default_factory=dict)
+
+    def payloads(self, kind: str) -> list[dict[str, Any]]:
+        """The payloads of one kind of event."""
+        return [event.payload for event in self.events if event.kind == kind]
+
+
+class RealCli:
+    """All scenarios of one CLI, one after another in one box, like one person's work."""
+
+    def __init__(self, name: str, root: Path) -> None:
+        self.name = name
+        self.done: dict[str, Done] = {}
+        self._root = root
+        self._error: BaseException | None = None
+        self._finished = {case: threading.Event() for case in (*SCRIPTS, "resumed")}
+        self._thread = threading.Thread(target=self._run, name=f"real-{name}", daemon=True)
+        self._thread.start()
+
+    def wait(self, case: str, seconds: float = 140) -> Done:
+        """The turn `case`, once it is over."""
+        assert self._finished[case].wait(seconds), f"{self.name} did not come to an end of {case!r} in {seconds} s"
+        if case not in self.done and self._error is not None:
+            raise AssertionError(f"{self.name}, {case}: {self._error!r}") from self._error
+        return self.done[case]
+
+    def join(self) -> None:
+        """Wait for the end of all."""
+        self._thread.join(140)
+
+    def _run(self) -> None:
+        try:
+            scripts = {case: Script(*steps) for case, steps in SCRIPTS.items()}
+            with Service(self._root / "repositories") as service, ModelServer(scripts) as server:
+                self._all(Box(self._root, service), server)
+        except BaseException as error:
+            self._error = error
+        finally:
+            for event in self._finished.values():
+                event.set()
+
+    def _all(self, box: Box, server: ModelServer) -> None:
+        sha = box.commit({"a.txt": "red\n"})
+        process = box.start()
+        try:
+            turns = {case: self._turn(server, case) for case in SCRIPTS}
+            first = self._one(box, server, "work", turns["work"], sha)
+            resume = Resume(first.outcome.session_id or "", "{workdir}", first.outcome.totals)
+            again = replace(turns["work"], prompt="And now?", resume=resume)
+            self._one(box, server, "resumed", again, sha, script="work")
+            self._one(box, server, "refused", turns["refused"], sha)
+            caps = Caps(turn_steps=STEPS)
+            self._one(box, server, "endless", turns["endless"], sha, cancel=lambda told: self._over(told, caps))
+            begun = box.checkout / "begun.txt"
+            limit = {"opencode": 14, "codex": 4, "claude": 4}[self.name]
+            self._one(box, server, "hangs", turns["hangs"], sha, limits={"seconds": limit})
+            begun.unlink(missing_ok=True)
+            stop = "stop, said ann"
+            self._one(
+                box, server, "cancelled", turns["cancelled"], sha, cancel=lambda _: stop if begun.exists() else None
+            )
+        finally:
+            process.terminate()
+            process.wait(15)
+
+    def _turn(self, server: ModelServer, case: str) -> TurnRequest:
+        own = self.name == "claude"
+        return TurnRequest(
+            prompt=LONG_PROMPT if case == "work" else "Please go on.",
+            session="work" if case == "work" else case,
+            model="scripted-1",
+            provider="anthropic" if own else "custom",
+            base_url=server.base_url(case, version=not own),
+            credential=Credential("api_key", KEY),
+            max_steps=STEPS if case == "endless" else None,
+        )
+
+    def _one(
+        self,
+        box: Box,
+        server: ModelServer,
+        case: str,
+        turn: TurnRequest,
+        sha: str,
+        *,
+        script: str | None = None,
+        cancel: Callable[[Told], str | None] | None = None,
+        limits: dict[str, Any] | None = None,
+    ) -> Done:
+        runtime = registry.get(self.name)
+        invocation = runtime.command(turn)
+        before = len(server.requests(script or case))
+        began = time.monotonic()
+        marker = f"gl-{os.getpid()}-{self.name}-{case}"
+        told = box.give("", sha, **_handed_out(invocation), marker=marker, limits=limits or {})
+        while told.result is None and time.monotonic() < began + 60:
+            told.cancel = told.cancel or (cancel(told) if cancel else None)
+            time.sleep(0.02)
+        result = box.service.result(told, 5)
+        took = time.monotonic() - began
+        parser = runtime.parser(totals=turn.resume.totals if turn.resume else None)
+        events: list[RuntimeEvent] = []
+        for line in told.output.decode().splitlines():
+            events += parser.parse(line)
+            parser = runtime.parser(json.loads(json.dumps(parser.state())))
+        files = {file.path: base64.b64decode(file.content) for file in result.files}
+        outcome = parser.outcome(Ending(result.exit_code, result.reason, result.stderr_tail, files, result.message))
+        survivors = remains(told.turn["marker"]) | _sleepers(box.home)
+        contents = {change.path: told.objects[change.sha] for change in result.changes if change.sha}
+        asked = server.requests(script or case)[before:]
+        self.done[case] = Done(result, events, outcome, asked, took, survivors, contents)
+        self._finished[case].set()
+        return self.done[case]
+
+    def _over(self, told: Told, caps: Caps) -> str | None:
+        parser = registry.get(self.name).parser()
+        lines = told.output.decode().splitlines()
+        spent = Spent()
+        for payload in (event.payload for line in lines for event in parser.parse(line) if event.kind == "usage"):
+            spent += Spent(payload["steps"], payload["input"] + payload["output"], payload["cost"] or 0)
+        over = passed(caps, spent)
+        return over.message if over else None
+
+
+def _handed_out(invocation: Invocation) -> dict[str, Any]:
+    files = [
+        {
+            "path": file.path,
+            "mode": file.mode,
+            "content": base64.b64encode(file.content).decode(),
+            "read_back": file.read_back,
+            "keep": file.keep,
+        }
+        for file in invocation.files
+    ]
+    env = {**invocation.env, **invocation.secret_env}
+    return {"argv": list(invocation.argv), "env": env, "stdin": invocation.stdin, "files": files}
+
+
+def _sleepers(home: Path) -> set[int]:
+    """Processes of ours that sleep on: in the home, whatever became of their environment."""
+    return {pid for pid in processes.table() if processes.works_in(pid, [home]) and b"9876" in _words(pid)}
+
+
+def _words(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
