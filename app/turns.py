@@ -101,7 +101,8 @@ async def _hand_out(here: Surface, box: str, holding: str | None) -> Response | 
     async with here.database.write() as tx:
         found = await handout.take(tx, box, holding=holding, now=here.clock())
     if found.forgotten is not None:
-        result = protocol.Result("box_lost", message="The box started again and knows nothing of this turn any more.")
+        lost = "The box started again and knows nothing of this turn any more."
+        result = protocol.Result(protocol.RUNNER_RESTARTED, message=lost)
         await _report(here, found.forgotten, result, {})
     if found.turn is None:
         return None

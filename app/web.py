@@ -7,11 +7,14 @@ from collections.abc import AsyncIterator
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.routing import Route
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 
 from app import health, metrics, turns
 from app.hooks import Receiver
 from app.inbox import Inbox
+from app.pages import live, sessions
+from app.pages.render import STATIC
 from app.settings import Settings
 from app.surface import Surface
 from loops.arrivals import arrivals
@@ -72,6 +75,10 @@ def create_app(
             Route("/healthz", health.healthz),
             Route("/readyz", health.readyz),
             Route("/metrics", metrics.metrics),
+            Route("/", sessions.index),
+            Route("/sessions/{session}", sessions.session),
+            Route("/sessions/{session}/events", live.events),
+            Mount("/static", StaticFiles(directory=STATIC)),
         ],
         lifespan=lifespan,
     )

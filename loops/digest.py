@@ -16,6 +16,8 @@ HEAD_OF_CUT_LINE = 64 * 1024
 FORCED_AT = OUTPUT_CHUNK // 2
 """Bytes at which text is let go although its end may be the beginning of a secret: else a box would stop sending."""
 
+Totals = Mapping[str, float] | None
+
 _STREAMED = ("assistant_delta", "reasoning")
 
 
@@ -46,12 +48,17 @@ class Digest:
     usage: Usage = field(default_factory=Usage)
 
 
-def parser_of(runtime: Runtime, state: Mapping[str, Any]) -> Parser:
-    """The parser to go on with after `state`, which is `Turn.parser_state`; an empty one is a new turn's."""
-    return runtime.parser(state.get("parser"))
+def parser_of(runtime: Runtime, state: Mapping[str, Any], totals: Totals = None) -> Parser:
+    """The parser to go on with after `state`, which is `Turn.parser_state`; an empty one is a new turn's.
+
+    `totals` are those of the conversation that the turn resumes.
+    """
+    return runtime.parser(state.get("parser"), totals=totals)
 
 
-def digest(runtime: Runtime, state: Mapping[str, Any], data: bytes, redactor: Redactor, *, end: bool) -> Digest:
+def digest(
+    runtime: Runtime, state: Mapping[str, Any], data: bytes, redactor: Redactor, *, end: bool, totals: Totals = None
+) -> Digest:
     """Take as many whole lines of `data` as can be shown now; with `end`, all of it.
 
     Lines whose last word could be the beginning of a secret that goes on in the next line's text are left for the next
@@ -59,7 +66,7 @@ def digest(runtime: Runtime, state: Mapping[str, Any], data: bytes, redactor: Re
     """
     lines, cut = _lines(data, end=end)
     everything = end or len(data) >= FORCED_AT
-    work = _Work(parser_of(runtime, state), redactor, skipping=bool(state.get("cut")))
+    work = _Work(parser_of(runtime, state, totals), redactor, skipping=bool(state.get("cut")))
     safe = 0
     for number, line in enumerate(lines, start=1):
         work.line(line)
@@ -67,7 +74,7 @@ def digest(runtime: Runtime, state: Mapping[str, Any], data: bytes, redactor: Re
             safe = number
     if safe < len(lines) and not everything:
         lines, cut = lines[:safe], False
-        work = _Work(parser_of(runtime, state), redactor, skipping=bool(state.get("cut")))
+        work = _Work(parser_of(runtime, state, totals), redactor, skipping=bool(state.get("cut")))
         for line in lines:
             work.line(line)
     if cut:

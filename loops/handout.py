@@ -52,7 +52,8 @@ async def take(tx: AsyncSession, box: str, *, holding: str | None, now: float) -
     if turn is None:
         return Handout()
     turn.status = "running"
-    turn.handed_at = turn.heartbeat_at = turn.started_at = now
+    turn.handed_at = turn.heartbeat_at = now
+    turn.started_at = turn.started_at or now
     await tx.flush()
     log.info("turn.handed_out", turn=turn.public_id, box=box)
     return Handout(turn=turn)
@@ -66,6 +67,7 @@ async def _oldest(tx: AsyncSession, box: str, status: str) -> Turn | None:
 def as_told(turn: Turn, env: Mapping[str, str], files: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The turn as the runner is told it: its `spec` with the secrets, which are added here and nowhere else."""
     told: dict[str, Any] = copy.deepcopy(turn.spec or {})
+    told.pop("request", None)  # what the runtime was asked: the service's own
     told["turn"] = turn.public_id
     told["marker"] = turn.marker
     told["env"] = {**told.get("env", {}), **env}

@@ -1,7 +1,9 @@
 """Output of an agent into events, exactly once: offset, parser and events change in one transaction."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sqlalchemy import select, update
@@ -9,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from k8s.runner.protocol import Output, OutputAnswer
 from loops import journal
+from loops.caps import Caps, Spent, passed
 from loops.database import Database
 from loops.digest import Digest, Usage, digest
 from loops.redact import Redactor
@@ -57,10 +60,17 @@ async def ingest(
 async def _digest(turn: Turn, data: bytes, redactor: Redactor, *, end: bool) -> Digest:
     if not data:
         return Digest(0, turn.parser_state)
-    runtime = get(turn.runtime or "command")
-    if len(data) < IN_A_THREAD:
-        return digest(runtime, turn.parser_state, data, redactor, end=end)
-    return await asyncio.to_thread(digest, runtime, turn.parser_state, data, redactor, end=end)
+    work = partial(
+        digest, get(turn.runtime or "command"), turn.parser_state, data, redactor, end=end, totals=resumed_totals(turn)
+    )
+    return work() if len(data) < IN_A_THREAD else await asyncio.to_thread(work)
+
+
+def resumed_totals(turn: Turn) -> Mapping[str, float] | None:
+    """What the CLI's own counters said at the end of the conversation's last turn, from the turn's stored request."""
+    request = (turn.spec or {}).get("request") or {}
+    totals = (request.get("resume") or {}).get("totals")
+    return totals if isinstance(totals, dict) else None
 
 
 async def _store(tx: AsyncSession, turn: Turn, new: Digest, now: float) -> bool:
@@ -74,8 +84,38 @@ async def _store(tx: AsyncSession, turn: Turn, new: Digest, now: float) -> bool:
     if rows(done) != 1:
         return False
     await tx.execute(update(Box).where(Box.name == turn.box).values(seen_at=now, used_at=now))
+    if new.usage != Usage():
+        await _apply_caps(tx, turn)
     await journal.append(tx, turn.session_id, new.entries, at=now, turn_id=turn.id)
     return True
+
+
+async def _apply_caps(tx: AsyncSession, turn: Turn) -> None:
+    """Have the turn stopped once it, or its session, used more steps, tokens or money than its `limits` allow."""
+    found = await tx.execute(
+        select(Turn.id, Turn.steps, Turn.input_tokens + Turn.output_tokens, Turn.cost).where(
+            Turn.session_id == turn.session_id
+        )
+    )
+    own, before = Spent(), Spent()
+    for turn_id, steps, tokens, cost in found:
+        used = Spent(steps, tokens, cost)
+        if turn_id == turn.id:
+            own = used
+        else:
+            before += used
+    limits = turn.limits
+    caps = Caps(
+        turn_steps=limits.get("steps"),
+        turn_tokens=limits.get("tokens"),
+        session_tokens=limits.get("session_tokens"),
+        turn_cost=limits.get("cost"),
+        session_cost=limits.get("session_cost"),
+    )
+    over = passed(caps, own, before)
+    if over is not None:
+        reason = f"limit_exceeded: {over.message.removeprefix('Stopped: ')}"
+        await tx.execute(update(Turn).where(Turn.id == turn.id, Turn.stop_reason.is_(None)).values(stop_reason=reason))
 
 
 def spent(usage: Usage) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from k8s.runner.protocol import DIFF_BYTES, STDERR_BYTES, Result
 from loops import journal, leases
 from loops.database import Database
 from loops.digest import bounded, clean, entries_of, parser_of
-from loops.ingest import TurnOver, rows, spent
+from loops.ingest import TurnOver, resumed_totals, rows, spent
 from loops.redact import Redactor
 from loops.runtimes.base import Ending, clip
 from loops.runtimes.registry import get
@@ -66,13 +66,13 @@ async def store_result(
     """Store the result and make the session due; its `wake` then. None if it was stored before: nothing changes.
 
     `files` (what was read back, with secrets in it) goes to the parser only and is not stored. The turn's `result` is
-    the protocol's, redacted and without the files, and `outcome`: {message, error, session_id, totals, retry_fresh} as
-    the runtime sees it. Raises TurnOver when the turn ended without a result.
+    the protocol's, redacted and without the files, and `outcome`: {message, error, session_id, totals, retry_fresh,
+    limit} as the runtime sees it. Raises TurnOver when the turn ended without a result.
     """
     if turn.result is not None:
         return None
     ending = Ending(result.exit_code, result.reason, result.stderr_tail, files)
-    outcome = parser_of(get(turn.runtime or "command"), turn.parser_state).outcome(ending)
+    outcome = parser_of(get(turn.runtime or "command"), turn.parser_state, resumed_totals(turn)).outcome(ending)
     entries, usage = entries_of(outcome.events, redactor)
     message = clean(redactor.text(outcome.message))
     stored = stored_result(result, redactor) | {
@@ -82,6 +82,7 @@ async def store_result(
             "session_id": outcome.session_id,
             "totals": dict(outcome.totals),
             "retry_fresh": outcome.retry_fresh,
+            "limit": outcome.limit,
         }
     }
     summary = {"reason": stored["reason"], "exit_code": stored["exit_code"], "text": clip(stored["message"], 2_000)}

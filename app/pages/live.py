@@ -1,0 +1,76 @@
+"""The live stream of a session's page: server-sent events, which a browser resumes by itself after a break."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app.pages.entries import block
+from app.pages.render import html
+from app.pages.sessions import missing, visible
+from app.pages.view import View, state_html, view
+from app.surface import Surface, surface
+from loops import journal
+from loops.bus import wait
+from loops.ending import end
+from loops.tables import Event, Session
+
+LOOK_AGAIN = 5.0
+"""Seconds between looks at the database when nothing wakes the stream."""
+LONGEST = 18
+
+
+async def events(request: Request) -> Response:
+    """GET /sessions/{session}/events: `entry` (id: its seq), `state` (the upper part anew), `end`.
+
+    Goes on behind `Last-Event-ID`, else behind `?after=SEQ`.
+    """
+    here = surface(request)
+    async with here.database.read() as tx:
+        session = await visible(tx, request)
+    if session is None:
+        return missing(request)
+    behind = request.headers.get("last-event-id") or request.query_params.get("after") or "0"
+    after = int(behind) if behind.isdecimal() and len(behind) <= LONGEST else 0
+    return EventSourceResponse(stream(here, session.id, after), ping=15)
+
+
+async def stream(here: Surface, session_id: int, after: int) -> AsyncIterator[ServerSentEvent]:
+    """What happens in the session behind the event `after`, until the session is over or the server stops."""
+    shown = ""
+    here.metrics.watchers.inc()
+    try:
+        with here.bus.listening(f"session:{session_id}") as event:
+            while not here.stopping.is_set():
+                found, new = await _news(here, session_id, after)
+                for one in new:
+                    after = one.seq
+                    yield ServerSentEvent(html("_block.html", block=block(one)), event="entry", id=str(one.seq))
+                state = state_html(found, here.settings.github_web_url)
+                if state != shown and not new:
+                    shown = state
+                    yield ServerSentEvent(state, event="state")
+                if found.over and not new:
+                    yield ServerSentEvent("over", event="end")
+                    return
+                if not new:
+                    await _woken(here, event)
+    finally:
+        here.metrics.watchers.dec()
+
+
+async def _news(here: Surface, session_id: int, after: int) -> tuple[View, list[Event]]:
+    async with here.database.read() as tx:
+        return await view(tx, await tx.get_one(Session, session_id)), await journal.after(tx, session_id, after)
+
+
+async def _woken(here: Surface, event: asyncio.Event) -> None:
+    stopping = asyncio.ensure_future(here.stopping.wait())
+    waking = asyncio.ensure_future(wait(event, LOOK_AGAIN))
+    try:
+        await asyncio.wait({stopping, waking}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        await end(stopping)
+        await end(waking)

@@ -1,0 +1,52 @@
+"""Templates, and the headers that every page is sent with."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.responses import HTMLResponse
+
+from app.pages import words
+
+FOLDER = Path(__file__).parent
+STATIC = FOLDER / "static"
+
+HEADERS = {
+    # nothing from elsewhere, no inline script: text from repositories and agents is shown here
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    ),
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+}
+
+_templates = Environment(
+    loader=FileSystemLoader(FOLDER / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_templates.filters |= {
+    "clock": words.clock,
+    "count": words.count,
+    "iso": words.iso,
+    "moment": words.moment,
+    "span": words.span,
+}
+_templates.globals["version"] = hashlib.sha256(
+    b"".join(file.read_bytes() for file in sorted(STATIC.iterdir()))
+).hexdigest()[:12]
+
+
+def html(template: str, **values: Any) -> str:
+    """The text of a template, everything in it escaped."""
+    return _templates.get_template(template).render(**values)
+
+
+def page(template: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """A page."""
+    return HTMLResponse(html(template, **values), status, headers=HEADERS)
