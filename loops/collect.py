@@ -37,11 +37,12 @@ class Found:
 
 @dataclass(frozen=True)
 class Failure:
-    """One failure and the checks it was seen in. `first` is the check whose log and excerpt speak for all."""
+    """One failure and the checks it was seen in. `first` is the one whose log and excerpt speak for all."""
 
     names: tuple[str, ...]
     distilled: Distilled
     first: Found
+    checks: tuple[Check, ...] = ()
 
 
 async def collect(
@@ -61,7 +62,12 @@ def failures(found: Sequence[Found]) -> list[Failure]:
     """The failures in what was found: jobs that failed alike are one."""
     merged = merge([(each.check.name, each.distilled) for each in found])
     return [
-        Failure(each.jobs, each.distilled, next(one for one in found if one.distilled is each.distilled))
+        Failure(
+            each.jobs,
+            each.distilled,
+            next(one for one in found if one.distilled is each.distilled),
+            tuple(one.check for one in found if one.distilled.fingerprint == each.distilled.fingerprint),
+        )
         for each in merged
     ]
 

@@ -73,7 +73,7 @@ class Story:
 
 def render(story: Story) -> str:
     """The comment's Markdown."""
-    parts = [f"### {_head(story)}", _links(story)]
+    parts = [f"### {headline(story)}", _links(story)]
     if story.reason and story.status == "failed":
         parts.append(_reason(story.reason))
     if story.answer and story.outcome in ("answered", "no_changes"):

@@ -1,55 +1,60 @@
 """Settled and red: collect the evidence, and start the next attempt if one is left and can help."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from github import reruns
+from github.repository import Repository as Handle
 from github.settle import Verdict
-from loops import decide
-from loops.collect import Failure, Found, collect, failures, fingerprint
+from loops import decide, journal
+from loops.collect import Failure, Found, collect, failures
 from loops.context import Loop
 from loops.conversations import Ask, add_attempt_turn
+from loops.next_attempt import GiveUp, History, Repair, Rerun, asked_about_checks, choose
 from loops.redact import Redactor
+from loops.steps.base import known_at_base
 from loops.steps.checks import fresh_state, store_state
 from loops.steps.finish import finish
 from loops.tables import Attempt, Log, Session, Turn
 
-SAME_TWICE = 2  # the same failure after this many attempts is not going to go away by another
+SOON = 2.0  # seconds until GitHub shows that what was asked to run again is queued
 
 
 @dataclass(frozen=True)
-class History:
-    """The attempts since a person last asked: how many, and their fingerprints in order."""
+class Past:
+    """The attempts since a person last asked; `heads` and `last_number` are of all there ever were.
 
-    numbers: int
+    `asked`: a person's words were about what is red.
+    """
+
+    count: int
     fingerprints: tuple[str, ...]
     heads: frozenset[str]
     last_number: int
+    asked: bool
 
 
-async def repair(loop: Loop, session: Session, action: decide.Repair) -> None:
-    """Start an attempt on the red head, or end the session with what is still red."""
+async def repair(loop: Loop, session: Session, action: decide.Repair) -> float | None:
+    """Start an attempt on the red head, run it again, or end the session with what is still red."""
     if session.options.get("autofix") is False:
         note = "Repairs are off here (`autofix off`), and checks are red."
         await finish(loop, session, decide.Finish("failed", reason="autofix_off", note=note))
-        return
-    repo, state, since = await fresh_state(loop, session, action.sha)
+        return None
+    repo, state, asked_at = await fresh_state(loop, session, action.sha)
     if state.verdict is not Verdict.RED:
-        await store_state(loop, session, action.sha, state, since)
-        return
+        await store_state(loop, session, action.sha, state, asked_at)
+        return None
     async with loop.database.read() as tx:
-        history = await _history(tx, session)
-    names = ", ".join(f"`{check.name}`" for check in state.red[:10])
-    if history.numbers >= session.cap:
-        note = f"Still red after {history.numbers} of {session.cap} attempts: {names}."
-        await finish(loop, session, decide.Finish("failed", reason="cap_reached", note=note))
-        return
-    if action.sha in history.heads:
-        note = f"The last turn changed nothing about {names}."
+        past = await _past(tx, session)
+    if action.sha in past.heads:
+        note = "The last turn changed nothing, and the checks are still red."
         await finish(loop, session, decide.Finish("failed", reason="no_progress", note=note))
-        return
+        return None
+    history = History(past.count, past.fingerprints, session.reruns)
     found = await collect(
         repo,
         state.red,
@@ -57,18 +62,39 @@ async def repair(loop: Loop, session: Session, action: decide.Repair) -> None:
         changed_files=[str(each) for each in session.changed_files],
         redact=Redactor().text,
     )
-    failed = failures(found)
-    print_ = fingerprint(failed)
-    if history.fingerprints[-SAME_TWICE:] == (print_,) * SAME_TWICE:
-        note = f"{names} fail in the same way as before the last {SAME_TWICE} attempts."
-        await finish(loop, session, decide.Finish("failed", reason="no_progress", note=note))
-        return
-    await _start(loop, session, action.sha, history, failed, print_)
+    known = frozenset[str]() if past.asked else await known_at_base(loop, repo, session, state.red)
+    match choose(failures(found), known, history, cap=session.cap, reruns=loop.options.reruns):
+        case Rerun(failed):
+            return await _run_again(loop, repo, session, failed)
+        case GiveUp(reason, note):
+            await finish(loop, session, decide.Finish("failed", reason=reason, note=note))
+        case Repair() as chosen:
+            await _start(loop, session, action.sha, past, chosen)
+    return None
 
 
-async def _start(loop: Loop, session: Session, sha: str, history: History, failed: list[Failure], print_: str) -> None:
+async def _run_again(loop: Loop, repo: Handle, session: Session, failed: Sequence[Failure]) -> float:
+    """Run what failed once more, each workflow run once; the quiet time begins anew."""
+    begun: set[int] = set()
+    for check in (each for failure in failed for each in failure.checks):
+        if not check.run_id or check.run_id not in begun:
+            begun.add(check.run_id)
+            await reruns.rerun(repo, check)
     now = loop.clock()
-    number = history.last_number + 1
+    names = ", ".join(f"`{name}`" for each in failed for name in each.names)
+    async with loop.database.write() as tx:
+        fresh = await tx.get_one(Session, session.id)
+        fresh.reruns += 1
+        fresh.pushed_at = fresh.hint_at = now
+        text = f"ran {names} again: {failed[0].distilled.reason}"
+        fresh.notes = [*fresh.notes, f"{names} looked like a fault of the machinery and ran again."]
+        await journal.append(tx, session.id, [("status", {"text": text})], at=now)
+    return now + SOON
+
+
+async def _start(loop: Loop, session: Session, sha: str, past: Past, chosen: Repair) -> None:
+    now = loop.clock()
+    failed = chosen.failures
     wish = Ask(
         trigger="checks",
         instruction="",
@@ -77,24 +103,25 @@ async def _start(loop: Loop, session: Session, sha: str, history: History, faile
         by_login="",
         context={
             "sha": sha,
-            "attempt": history.numbers + 1,
+            "attempt": past.count + 1,
             "checks": [_shown(each) for each in failed],
             "logs": [each.first.log_name for each in failed if each.first.log],
+            "not_ours": list(chosen.not_ours),
             "title": session.title,
         },
     )
     async with loop.database.write() as tx:
-        if sha in (await _history(tx, session)).heads:
+        if sha in (await _past(tx, session)).heads:
             return
         fresh = await tx.get_one(Session, session.id)
         turn = await add_attempt_turn(tx, fresh, wish, now)
         tx.add(
             Attempt(
                 session_id=session.id,
-                number=number,
+                number=past.last_number + 1,
                 head_sha=sha,
                 turn_id=turn.id,
-                fingerprint=print_,
+                fingerprint=chosen.fingerprint,
                 failing=[list(each.names) for each in failed],
                 created_at=now,
             )
@@ -117,18 +144,20 @@ def _shown(failure: Failure) -> dict[str, Any]:
     }
 
 
-async def _history(tx: AsyncSession, session: Session) -> History:
+async def _past(tx: AsyncSession, session: Session) -> Past:
     attempts = list(
         (await tx.execute(select(Attempt).where(Attempt.session_id == session.id).order_by(Attempt.number))).scalars()
     )
-    asked = await tx.execute(
-        select(Turn.id).where(Turn.session_id == session.id, Turn.requested_by.is_not(None)).order_by(Turn.id.desc())
+    found = await tx.execute(
+        select(Turn).where(Turn.session_id == session.id, Turn.requested_by.is_not(None)).order_by(Turn.id)
     )
-    last_asked = asked.scalars().first() or 0
-    since = [each for each in attempts if each.turn_id > last_asked]
-    return History(
-        numbers=len(since),
+    by_people = list(found.scalars())
+    since = [each for each in attempts if not by_people or each.turn_id > by_people[-1].id]
+    words = " ".join(f"{turn.context.get('instruction', '')} {turn.context.get('title', '')}" for turn in by_people)
+    return Past(
+        count=len(since),
         fingerprints=tuple(each.fingerprint for each in since),
         heads=frozenset(each.head_sha for each in attempts),
         last_number=attempts[-1].number if attempts else 0,
+        asked=asked_about_checks(words),
     )

@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from github import comments, repositories
+from github import comments, config, repositories
 from github.mentions import Command
 from github.outcomes import Actor, Refused, Request, Subject, Where, Why
 from github.repository import Repository
@@ -97,6 +97,9 @@ async def _run(loop: Loop, repo: Repository, guid: str, request: Request, subjec
     cap = loop.options.cap
     if loaded is not None and "attempts" in loaded.config.limits.model_fields_set:
         cap = loaded.config.limits.attempts
+    if loaded is not None and loaded.problems:
+        listed = [str(problem) for problem in loaded.problems]
+        await comments.put_sticky(repo, subject.number, "config", texts.config_problems(config.PATH, listed))
     wish = _ask(guid, request, subject)
     now = loop.clock()
     async with loop.database.write() as tx:

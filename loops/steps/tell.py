@@ -1,4 +1,4 @@
-"""The sticky comment: one for each session, edited in place whenever what it says has changed."""
+"""Telling people: the sticky comment, our check run and answers in threads, each edited in place when it changes."""
 
 import hashlib
 
@@ -6,45 +6,53 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from github import comments
+from github.repository import Repository as Handle
 from loops import story
 from loops.context import Loop
 from loops.decide import OPEN_TURN
 from loops.pictures import turns_of
 from loops.redact import Redactor
 from loops.steps.facts import put_effect
+from loops.steps.owncheck import show_check
 from loops.steps.prepare import place_in_line
 from loops.steps.start import handle
+from loops.steps.threads import answer_threads
 from loops.tables import Attempt, Effect, Person, Repository, Session, Turn
 
 KIND = "comment"
 
 
 async def tell(loop: Loop, session_id: int) -> None:
-    """Bring the comment up to date. Nothing is sent when it says the same already."""
+    """Bring what people see up to date. Nothing is sent that is there already."""
     async with loop.database.read() as tx:
         session = await tx.get_one(Session, session_id)
         repository = await tx.get_one(Repository, session.repository_id)
-        told = await story_of(loop, tx, session, repository)
-        effect = (
-            await tx.execute(select(Effect).where(Effect.session_id == session_id, Effect.kind == KIND))
-        ).scalar_one_or_none()
-    number = session.subject_number or session.pull_number
-    if number is None:
-        return
+        turns = await turns_of(tx, session_id)
+        told = await story_of(loop, tx, session, repository, turns)
+        found = await tx.execute(select(Effect).where(Effect.session_id == session_id, Effect.kind == KIND))
+        effect = found.scalar_one_or_none()
+    repo = handle(loop, repository)
     body = Redactor().text(story.render(told))
+    await _sticky(loop, repo, session, body, effect)
+    await show_check(loop, repo, session, told, body)
+    await answer_threads(loop, repo, session, turns)
+
+
+async def _sticky(loop: Loop, repo: Handle, session: Session, body: str, effect: Effect | None) -> None:
+    number = session.subject_number or session.pull_number
     digest = hashlib.sha256(body.encode()).hexdigest()
-    if effect is not None and effect.digest == digest:
+    if number is None or (effect is not None and effect.digest == digest):
         return
     known = int(effect.external_id) if effect is not None else None
-    repo = handle(loop, repository)
     posted = await comments.put_sticky(repo, number, f"session:{session.public_id}", body, comment_id=known)
     async with loop.database.write() as tx:
-        await put_effect(tx, session_id, KIND, "sticky", str(posted.id), digest, loop.clock())
+        await put_effect(tx, session.id, KIND, "sticky", str(posted.id), digest, loop.clock())
 
 
-async def story_of(loop: Loop, tx: AsyncSession, session: Session, repository: Repository) -> story.Story:
+async def story_of(
+    loop: Loop, tx: AsyncSession, session: Session, repository: Repository, turns: list[Turn]
+) -> story.Story:
     """The session as people see it."""
-    turns = await turns_of(tx, session.id)
     people = {turn.requested_by for turn in turns if turn.requested_by} | {session.owner_id}
     logins = {
         person.id: person.login

@@ -1,0 +1,33 @@
+"""What is red on the base commit too: failures that our work did not make."""
+
+from collections.abc import Sequence
+
+from github import checks, repositories, settle
+from github.checks import Check
+from github.errors import GitHubError
+from github.repository import Repository as Handle
+from loops.collect import collect
+from loops.context import Loop
+from loops.redact import Redactor
+from loops.tables import Session
+
+
+async def known_at_base(loop: Loop, repo: Handle, session: Session, red: Sequence[Check]) -> frozenset[str]:
+    """The fingerprints of the same checks where the branch left its base; nothing where they are not red there.
+
+    A session about the red base branch itself compares with nothing: repairing it is what it is for.
+    """
+    if session.base_branch is None or session.head_sha is None or session.subject_kind == "branch":
+        return frozenset()
+    try:
+        compared = await repositories.compare(repo, session.base_branch, session.head_sha)
+        base = str((compared.get("merge_base_commit") or {}).get("sha") or "")
+        if not base or base == session.head_sha:
+            return frozenset()
+        found = await checks.snapshot(repo, base, own_app_id=loop.me.app_id)
+    except GitHubError:
+        return frozenset()  # then every failure counts as ours, which costs an attempt and loses nothing
+    names = {check.name for check in red}
+    same = [check for check in found.checks if check.conclusion in settle.FAILING and check.name in names]
+    collected = await collect(repo, same, budget=loop.options.evidence_bytes, changed_files=(), redact=Redactor().text)
+    return frozenset(each.distilled.fingerprint for each in collected)
