@@ -91,7 +91,8 @@ def render(story: Story) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _head(story: Story) -> str:
+def headline(story: Story) -> str:
+    """The state in one line."""
     if story.status == "pending" and story.place:
         return f"⏳ In line: place {story.place}"
     key = story.outcome if story.status == "completed" and story.outcome else story.status
