@@ -173,7 +173,7 @@ class GitHubApp:
         for _try in range(2):
             try:
                 return await self.wire.send(
-                    method, url, authorization=f"Bearer {self._key.jwt()}", json=json, repeatable=repeatable
+                    method, url, authorization=f"Bearer {self._key.jwt()}", body=json, repeatable=repeatable
                 )
             except RateLimited as limit:
                 pace.limited(limit)
@@ -213,7 +213,7 @@ class GitHubApp:
                     method,
                     url,
                     authorization=authorization,
-                    json=json,
+                    body=json,
                     params=params,
                     headers=headers,
                     repeatable=repeatable,

@@ -99,7 +99,7 @@ class Wire:
         url: str,
         *,
         authorization: str,
-        json: Any = None,
+        body: Any = None,
         params: Mapping[str, str | int] | None = None,
         headers: Mapping[str, str] | None = None,
         repeatable: bool = False,
@@ -113,9 +113,12 @@ class Wire:
         """
         label = f"{method} {urlsplit(url).path}"
         sent = {**self._headers, **(headers or {}), **({"Authorization": authorization} if authorization else {})}
+        content = _encoded(body)
+        if content is not None:
+            sent["Content-Type"] = "application/json"
         moved = False
         for _hop in range(MAX_REDIRECTS + 1):
-            response = await self._tried(method, url, label, sent, json, params, repeatable or method == "GET")
+            response = await self._tried(method, url, label, sent, content, params, repeatable or method == "GET")
             if response.status_code not in _MOVED or not follow:
                 break
             target = urljoin(url, response.headers.get("location", ""))
@@ -147,7 +150,7 @@ class Wire:
         url: str,
         label: str,
         headers: Mapping[str, str],
-        json: Any,
+        content: bytes | None,
         params: Mapping[str, str | int] | None,
         repeatable: bool,
     ) -> httpx.Response:
@@ -155,7 +158,7 @@ class Wire:
         while True:
             try:
                 response = await self._http.request(
-                    method, url, headers=dict(headers), json=json, params=params, follow_redirects=False
+                    method, url, headers=dict(headers), content=content, params=params, follow_redirects=False
                 )
                 if response.status_code < 400:
                     return response
@@ -172,6 +175,11 @@ class Wire:
     def _ours(self, url: str) -> bool:
         parts = urlsplit(url)
         return f"{parts.scheme}://{parts.netloc}" == self.addresses.origin
+
+
+def _encoded(value: Any) -> bytes | None:
+    """JSON; half a surrogate pair, as cut text may end with, becomes a question mark."""
+    return None if value is None else json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _unreachable(label: str, failure: httpx.HTTPError) -> Unreachable:

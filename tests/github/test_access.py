@@ -1,0 +1,73 @@
+from typing import Any
+
+import pytest
+
+from github.access import AccessBook, Role, read_access
+from github.clock import Clock
+from github.errors import NotFound
+from github.repository import Repository
+from tests.github.conftest import Spot, TestClock
+
+
+@pytest.mark.parametrize(
+    ("permission", "role_name", "role", "may_write"),
+    [
+        ("admin", "admin", Role.ADMIN, True),
+        ("write", "write", Role.WRITE, True),
+        ("write", "maintain", Role.MAINTAIN, True),
+        ("read", "triage", Role.TRIAGE, False),
+        ("read", "read", Role.READ, False),
+        ("none", "none", Role.NONE, False),
+        ("write", "release-captain", Role.WRITE, True),
+        ("read", "auditor", Role.READ, False),
+        ("read", "maintain", Role.READ, False),
+        ("write", "triage", Role.WRITE, True),
+        ("none", "maintain", Role.NONE, False),
+        (None, None, Role.NONE, False),
+        ("superuser", "x", Role.NONE, False),
+    ],
+)
+def test_roles_are_mapped_as_github_reports_them(
+    permission: str | None, role_name: str | None, role: Role, may_write: bool
+) -> None:
+    access = read_access({"permission": permission, "role_name": role_name, "user": None})
+    assert (access.role, access.may_write) == (role, may_write)
+
+
+async def test_permissions_come_from_the_api(spot: Spot, repository: Repository) -> None:
+    book = AccessBook(Clock())
+    for login, role in (("alice", "maintain"), ("bob", "triage")):
+        spot.local.set_permission(spot.name, login, role)
+    assert (await book.of(repository, "alice")).role is Role.MAINTAIN
+    assert (await book.of(repository, "bob")).role is Role.TRIAGE
+    assert (await book.of(repository, spot.owner)).role is Role.ADMIN
+
+
+async def test_a_permission_is_remembered_for_a_minute_at_most(spot: Spot, repository: Repository) -> None:
+    clock = TestClock()
+    book = AccessBook(clock)
+    assert (await book.of(repository, "alice")).may_write
+    spot.local.set_permission(spot.name, "alice", "read")
+    clock.advance(59)
+    assert (await book.of(repository, "ALICE")).may_write
+    clock.advance(2)
+    assert not (await book.of(repository, "alice")).may_write
+
+
+async def test_an_unknown_person_may_do_nothing(repository: Repository) -> None:
+    assert (await AccessBook(Clock()).of(repository, "nobody-of-that-name")).role is Role.NONE
+
+
+async def test_a_login_that_another_person_took_over_may_do_nothing(spot: Spot, repository: Repository) -> None:
+    book = AccessBook(Clock())
+    alice: Any = spot.local.user("alice")
+    assert (await book.of(repository, "alice", alice.id)).may_write
+    assert not (await book.of(repository, "alice", alice.id + 1)).may_write
+
+
+async def test_a_repository_that_is_gone_is_not_taken_for_a_person_without_rights(repository: Repository) -> None:
+    gone = repository.app.repository(repository.installation_id, repository.id)
+    gone.app.names[gone.id] = "no/where"
+    assert (await AccessBook(Clock()).of(gone, "alice")).may_write
+    with pytest.raises(NotFound):
+        await AccessBook(Clock()).of(repository.app.repository(4711, 1), "alice")

@@ -1,0 +1,137 @@
+import asyncio
+
+import pytest
+
+from github import comments
+from github.comments import find_sticky, marked, marker, put_sticky, react, still_there
+from github.emulator.local import LocalGitHub
+from github.errors import Gone, NotFound, ServerFault
+from github.outcomes import Source, Where
+from github.repository import Repository
+from github.text import MAX_BODY, length
+from tests.github.conftest import Spot
+
+
+async def bodies(spot: Spot, number: int) -> list[str]:
+    return [each["body"] for each in await spot.act("alice", "GET", f"issues/{number}/comments")]
+
+
+async def test_the_sticky_comment_is_made_once_and_then_edited(spot: Spot, repository: Repository) -> None:
+    number = await spot.issue()
+    first = await put_sticky(repository, number, "s_1", "working")
+    second = await put_sticky(repository, number, "s_1", "done", comment_id=first.id)
+    assert second.id == first.id
+    assert await bodies(spot, number) == ["<!-- greenloop:s_1 -->\ndone"]
+
+
+async def test_after_a_crash_the_comment_is_found_by_its_marker(spot: Spot, repository: Repository) -> None:
+    number = await spot.issue()
+    first = await put_sticky(repository, number, "s_1", "working")
+    again = await put_sticky(repository, number, "s_1", "done")
+    assert again.id == first.id
+    assert len(await bodies(spot, number)) == 1
+
+
+async def test_each_session_has_its_own_comment(spot: Spot, repository: Repository) -> None:
+    number = await spot.issue()
+    await put_sticky(repository, number, "s_1", "one")
+    await put_sticky(repository, number, "s_11", "two")
+    assert len(await bodies(spot, number)) == 2
+
+
+async def test_a_comment_that_somebody_deleted_is_made_again(spot: Spot, repository: Repository) -> None:
+    number = await spot.issue()
+    first = await put_sticky(repository, number, "s_1", "working")
+    await spot.act(spot.owner, "DELETE", f"issues/comments/{first.id}")
+    again = await put_sticky(repository, number, "s_1", "done", comment_id=first.id)
+    assert again.id != first.id
+    assert await bodies(spot, number) == ["<!-- greenloop:s_1 -->\ndone"]
+
+
+async def test_two_processes_at_once_leave_one_comment(spot: Spot, repository: Repository) -> None:
+    number = await spot.issue()
+    await comments._post(repository, number, marked("s_1", "a"))
+    await comments._post(repository, number, marked("s_1", "b"))
+    assert await find_sticky(repository, number, "s_1") is not None
+    assert await bodies(spot, number) == [marked("s_1", "a")]
+    await asyncio.gather(*(put_sticky(repository, number, "s_2", "same") for _ in range(3)))
+    assert (await bodies(spot, number)).count(marked("s_2", "same")) == 1
+
+
+async def test_a_marker_that_somebody_else_copied_is_not_ours(spot: Spot, repository: Repository) -> None:
+    number = await spot.issue()
+    await spot.act("alice", "POST", f"issues/{number}/comments", body=marked("s_1", "mine"))
+    await put_sticky(repository, number, "s_1", "ours")
+    assert len(await bodies(spot, number)) == 2
+
+
+async def test_a_post_whose_answer_was_lost_is_not_sent_again_blindly(
+    local: LocalGitHub, spot: Spot, repository: Repository
+) -> None:
+    number = await spot.issue()
+    await find_sticky(repository, number, "s_1")
+    local.add_fault("error", method="POST", path="*/comments", status=502, times=1)
+    with pytest.raises(ServerFault):
+        await put_sticky(repository, number, "s_1", "working")
+    await put_sticky(repository, number, "s_1", "working")
+    assert len(await bodies(spot, number)) == 1
+
+
+async def test_a_body_over_the_limit_is_cut_on_create_and_on_update(spot: Spot, repository: Repository) -> None:
+    number = await spot.issue()
+    first = await put_sticky(repository, number, "s_1", "x" * 70_000)
+    await put_sticky(repository, number, "s_1", "🙂" * 70_000, comment_id=first.id)
+    (body,) = await bodies(spot, number)
+    assert length(body) <= MAX_BODY
+    assert body.startswith(marker("s_1"))
+
+
+async def test_all_pages_are_searched(spot: Spot, repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("github.repository.PER_PAGE", 3)
+    number = await spot.issue()
+    for index in range(7):
+        await comments._post(repository, number, str(index))
+    first = await put_sticky(repository, number, "s_1", "late")
+    assert (await put_sticky(repository, number, "s_1", "late")).id == first.id
+
+
+async def test_a_missing_issue_is_an_error(repository: Repository) -> None:
+    with pytest.raises((NotFound, Gone)):
+        await put_sticky(repository, 4711, "s_1", "x")
+
+
+async def test_half_a_surrogate_pair_is_no_crash(spot: Spot, repository: Repository) -> None:
+    number = await spot.issue()
+    await put_sticky(repository, number, "s_1", "cut here: \ud83d")
+    assert await bodies(spot, number) == [marked("s_1", "cut here: ?")]
+
+
+def test_a_key_that_would_break_out_of_the_marker_is_refused() -> None:
+    for key in ("", "a-->b", "a b", "a\n"):
+        with pytest.raises(ValueError, match="marker"):
+            marker(key)
+
+
+async def test_reacting_twice_is_one_reaction(spot: Spot, repository: Repository) -> None:
+    number = await spot.issue()
+    asked = await spot.act("alice", "POST", f"issues/{number}/comments", body="@greenloop x")
+    for source in (Source(Where.ISSUE), Source(Where.COMMENT, asked["id"])):
+        assert await react(repository, number, source)
+        assert await react(repository, number, source)
+    found = await spot.act("alice", "GET", f"issues/comments/{asked['id']}/reactions")
+    assert [each["content"] for each in found] == ["eyes"]
+
+
+async def test_what_cannot_be_reacted_to_is_no_error(repository: Repository) -> None:
+    assert not await react(repository, 1, Source(Where.CHECK, 5))
+    assert not await react(repository, 1, Source(Where.COMMENT, 4711))
+
+
+async def test_a_deleted_comment_is_noticed(spot: Spot, repository: Repository) -> None:
+    number = await spot.issue()
+    asked = await spot.act("alice", "POST", f"issues/{number}/comments", body="@greenloop x")
+    source = Source(Where.COMMENT, asked["id"])
+    assert await still_there(repository, source)
+    await spot.act(spot.owner, "DELETE", f"issues/comments/{asked['id']}")
+    assert not await still_there(repository, source)
+    assert await still_there(repository, Source(Where.ISSUE))
