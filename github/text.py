@@ -26,7 +26,7 @@ def clip(text: str, limit: int = MAX_BODY, note: str = NOTE) -> str:
     if length(text) <= limit:
         return text
     room = max(0, limit - length(note) - CLOSING_ROOM)
-    kept = text.encode("utf-16-le", "surrogatepass")[: room * 2].decode("utf-16-le", "ignore")
+    kept = text.encode("utf-16-le", "surrogatepass")[: room * 2].decode("utf-16-le", "surrogatepass")
     return _ended(kept, note)
 
 

@@ -108,9 +108,7 @@ async def test_a_token_that_github_forgot_is_replaced_once(
     await facts(repository)
     assert isinstance(repository.app.clock, TestClock)
     repository.app.clock.advance(60)
-    for token in (
-        list(local.store.tokens.values()) if isinstance(local.store.tokens, dict) else list(local.store.tokens)
-    ):
+    for token in local.store.tokens.values():
         token.revoked = True
     await facts(repository)
     assert calls.count(("POST", MINT, 201)) == 2
