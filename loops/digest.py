@@ -80,7 +80,8 @@ def digest(
     if cut:
         work.cut()
     work.flush()
-    new_state: JSON = {"parser": work.parser.state()}
+    # a parser may remember text that was printed, and its memory is stored
+    new_state: JSON = {"parser": redactor.value(work.parser.state())}
     if work.skipping:
         new_state["cut"] = True
     return Digest(sum(map(len, lines)), new_state, work.entries, work.usage)
