@@ -17,10 +17,12 @@ from app.wiring import open_loop
 from loops import queue
 from loops.context import Loop
 from loops.tasks import functions, sweep
+from loops.upkeep import upkeep
 
 log = structlog.get_logger(__name__)
 
 SWEEP_SECONDS = 0.5
+UPKEEP_SECONDS = 60.0
 BACK_OFF = 1.0
 POLL_SECONDS = 0.05
 
@@ -37,6 +39,7 @@ async def run(settings: Settings, redis_url: str, *, stop: asyncio.Event | None 
         log.info("worker.start", worker=loop.leases.worker)
         tasks = [
             asyncio.create_task(_again(stop, "sweep", SWEEP_SECONDS, lambda: sweep(loop))),
+            asyncio.create_task(_again(stop, "upkeep", UPKEEP_SECONDS, lambda: upkeep(loop))),
             asyncio.create_task(
                 _again(stop, "arq", BACK_OFF, lambda: _work(loop, redis_url, settings.worker_jobs, stop))
             ),

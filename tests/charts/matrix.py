@@ -72,8 +72,6 @@ MATRIX: dict[str, Object] = {
     },
     "hardened boxes": {
         "boxes": {
-            "isolation": "session",
-            "warm": 3,
             "prePuller": {"enabled": True},
             "limitRange": {"max": {"memory": "16Gi"}},
             "image": {"digest": "sha256:" + "b" * 64},

@@ -59,7 +59,6 @@ def test_lint_finds_nothing(program: str) -> None:
         ({"web": {"service": {"prot": 80}}}, "prot"),
         ({"boxes": {"pod": {"memory": "4Gi"}}}, "memory"),
         ({"boxes": {"pod": {"user": 0}}}, "user"),
-        ({"boxes": {"isolation": "none"}}, "isolation"),
         ({"boxes": {"network": {"egress": "everything"}}}, "egress"),
         ({"boxes": {"network": {"allow": [{"cidr": "example.com"}]}}}, "cidr"),
         ({"boxes": {"pod": {"tmpSize": "lots"}}}, "tmpSize"),
