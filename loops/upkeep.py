@@ -29,7 +29,8 @@ async def upkeep(loop: Loop) -> None:
 async def known_boxes(tx: AsyncSession) -> dict[str, Known]:
     """What the database has of each box. A box was used last when it was asked for, or its last turn ended."""
     busy = {name for name in (await tx.execute(_busy_boxes())).scalars() if name}
-    ends = dict((await tx.execute(select(Turn.box, func.max(Turn.finished_at)).group_by(Turn.box))).tuples().all())
+    found = await tx.execute(select(Turn.box, func.max(Turn.finished_at)).group_by(Turn.box))
+    ends: dict[str | None, float | None] = dict(found.all())
     boxes = (await tx.execute(select(Box))).scalars().all()
     return {
         box.name: Known(busy=box.name in busy, used_at=max(box.used_at, ends.get(box.name) or 0.0)) for box in boxes
@@ -38,15 +39,16 @@ async def known_boxes(tx: AsyncSession) -> dict[str, Known]:
 
 async def _stop_idle(loop: Loop) -> None:
     limit = loop.clock() - loop.options.box_idle_minutes * 60
+    living = {box.name for box in await loop.boxes.list() if box.usable}
     async with loop.database.read() as tx:
         known = await known_boxes(tx)
-        living = (await tx.execute(select(Box.name, Box.used_at).where(Box.stopped_at.is_(None)))).tuples().all()
-    for name, used_at in living:
+        asked = {box.name: box.used_at for box in (await tx.execute(select(Box))).scalars()}
+    for name in sorted(living & known.keys()):
         if known[name].busy or known[name].used_at >= limit:
             continue
         async with loop.database.write() as tx:
             # Only if nobody has asked for the box since we looked.
-            free = (Box.name == name, Box.used_at == used_at, Box.name.not_in(_busy_boxes()))
+            free = (Box.name == name, Box.used_at == asked[name], Box.name.not_in(_busy_boxes()))
             marked = update(Box).where(*free).values(stopped_at=loop.clock()).returning(Box.name)
             ours = (await tx.execute(marked)).scalar_one_or_none()
         if ours is not None:
@@ -62,13 +64,12 @@ async def _delete_homes(loop: Loop) -> None:
     for name in stopped:
         if known[name].busy or known[name].used_at >= limit:
             continue
+        # The row goes last: a worker that dies in between leaves it, and the next round does it again.
+        await loop.boxes.delete_home(name)
         async with loop.database.write() as tx:
-            # The row goes first: who asks for the box from now on makes it anew, with a new home.
             free = (Box.name == name, Box.stopped_at.is_not(None), Box.name.not_in(_busy_boxes()))
-            gone = (await tx.execute(delete(Box).where(*free).returning(Box.name))).scalar_one_or_none()
-        if gone is not None:
-            await loop.boxes.delete_home(name)
-            log.info("box.home_deleted", box=name)
+            await tx.execute(delete(Box).where(*free))
+        log.info("box.home_deleted", box=name)
 
 
 async def _reconcile(loop: Loop, boxes: KubernetesBoxes) -> None:
