@@ -23,6 +23,7 @@ log = structlog.get_logger(__name__)
 
 SWEEP_SECONDS = 0.5
 UPKEEP_SECONDS = 60.0
+DELIVERIES_SECONDS = 300.0
 BACK_OFF = 1.0
 POLL_SECONDS = 0.05
 
