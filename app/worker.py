@@ -16,6 +16,7 @@ from app.settings import Settings
 from app.wiring import open_loop
 from loops import queue
 from loops.context import Loop
+from loops.steps.missed import redeliver_missed
 from loops.tasks import functions, sweep
 from loops.upkeep import upkeep
 
@@ -41,6 +42,7 @@ async def run(settings: Settings, redis_url: str, *, stop: asyncio.Event | None 
         tasks = [
             asyncio.create_task(_again(stop, "sweep", SWEEP_SECONDS, lambda: sweep(loop))),
             asyncio.create_task(_again(stop, "upkeep", UPKEEP_SECONDS, lambda: upkeep(loop))),
+            asyncio.create_task(_again(stop, "deliveries", DELIVERIES_SECONDS, lambda: redeliver_missed(loop))),
             asyncio.create_task(
                 _again(stop, "arq", BACK_OFF, lambda: _work(loop, redis_url, settings.worker_jobs, stop))
             ),
