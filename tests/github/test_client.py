@@ -144,6 +144,8 @@ async def test_permissions_accepted_later_are_used(local: LocalGitHub, connect: 
     with pytest.raises(PermissionMissing):
         await poor.request("GET", "issues/1/comments")
     installation.permissions["issues"] = "read"
+    assert isinstance(app.clock, TestClock)
+    app.clock.advance(61)
     with pytest.raises(NotFound):
         await poor.request("GET", "issues/1/comments")
 
@@ -269,6 +271,8 @@ async def test_another_repository_under_the_old_name_is_not_taken_for_ours(spot:
     await facts(repository)
     await spot.act(spot.owner, "PATCH", "", name="renamed")
     spot.local.add_repository(spot.name)
+    assert isinstance(repository.app.clock, TestClock)
+    repository.app.clock.advance(31)
     assert (await facts(repository)).id == spot.row.id
 
 
