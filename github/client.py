@@ -247,8 +247,8 @@ class GitHubApp:
         scope: Scope,
         send: Callable[[Token], Awaitable[Answer]],
     ) -> Answer:
-        """Send with a token. A fresh one is allowed seconds to be known everywhere; one that is refused is renewed once,
-        also when the owner may have accepted more permissions since."""
+        """Send with a token. A fresh one is allowed seconds to be known everywhere; one that is refused is renewed
+        once, also when the owner may have accepted more permissions since."""
         key = (installation_id, repository_ids, scope)
         waits = list(FRESH_WAITS)
         renewed = False
