@@ -11,9 +11,9 @@ from app.web import server
 
 
 @contextlib.asynccontextmanager
-async def serving(app: Starlette) -> AsyncIterator[str]:
-    """Serve `app` on a free port of loopback; its URL."""
-    listening = socket.create_server(("127.0.0.1", 0))
+async def serving(app: Starlette, port: int = 0) -> AsyncIterator[str]:
+    """Serve `app` on loopback, by default on a free port; its URL."""
+    listening = socket.create_server(("127.0.0.1", port))
     running = server(app)
     task = asyncio.create_task(running.serve(sockets=[listening]))
     while not running.started:
