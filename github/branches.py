@@ -1,6 +1,6 @@
 """Branches that we write to: which ones never, and how one is made or moved without losing anybody's commit."""
 
-from github.errors import AlreadyExists, NotFastForward, NotFound, RefusedBranch
+from github.errors import AlreadyExists, Invalid, NotFastForward, NotFound, RefusedBranch
 from github.refs import branch_problem
 from github.repositories import branch, facts, head
 from github.repository import Repository, quoted
@@ -62,5 +62,6 @@ async def delete(repository: Repository, name: str) -> None:
     try:
         path = f"git/refs/heads/{quoted(name)}"
         await repository.request("DELETE", path, scope=Scope.PUBLISH, repeatable=True)
-    except NotFound:
-        return
+    except (Invalid, NotFound):  # GitHub says 422 "Reference does not exist"
+        if await head(repository, name) is not None:
+            raise
