@@ -3,7 +3,7 @@
 import contextlib
 import gc
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import uvicorn
@@ -109,9 +109,16 @@ class Application(Starlette):
 class Server(uvicorn.Server):
     """uvicorn, telling the surface as soon as it is to stop, so that long polls and live streams end at once."""
 
-    def __init__(self, config: uvicorn.Config, shared: Surface) -> None:
+    def __init__(self, config: uvicorn.Config, shared: Surface, *, signals: bool) -> None:
         super().__init__(config)
         self._shared = shared
+        self._signals = signals
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Beside other parts in one process, signals are not ours: uvicorn would raise them again before they end."""
+        with super().capture_signals() if self._signals else contextlib.nullcontext():
+            yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, then take all that was loaded out of the garbage collector's sight: it will not go away."""
@@ -125,8 +132,13 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def server(app: Starlette, *, host: str = "127.0.0.1", port: int = 8080, fd: int | None = None) -> Server:
-    """The server for `app`: `await server(app).serve()`. `fd`: a listening socket made before."""
+def server(
+    app: Starlette, *, host: str = "127.0.0.1", port: int = 8080, fd: int | None = None, signals: bool = True
+) -> Server:
+    """The server for `app`: `await server(app).serve()`. `fd`: a listening socket made before.
+
+    Without `signals` it ends only by `should_exit`.
+    """
     config = uvicorn.Config(
         app,
         host=host,
@@ -142,4 +154,4 @@ def server(app: Starlette, *, host: str = "127.0.0.1", port: int = 8080, fd: int
         date_header=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,
     )
-    return Server(config, app.state.surface)
+    return Server(config, app.state.surface, signals=signals)

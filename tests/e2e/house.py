@@ -104,7 +104,7 @@ class House:
         self.database = Database(self.settings.database)
         self._stack.push_async_callback(self.database.close)
         self._stack.push_async_callback(self._end_boxes)
-        web = server(open_web(self.settings, redis_url), fd=listening.fileno())
+        web = server(open_web(self.settings, redis_url), fd=listening.fileno(), signals=False)
         serving = asyncio.create_task(web.serve())
         self.stop = asyncio.Event()
         working = asyncio.create_task(run_worker(self.settings, redis_url, stop=self.stop))
@@ -112,11 +112,15 @@ class House:
         async def end() -> None:
             self.stop.set()
             web.should_exit = True
-            web.handle_exit(2, None)
             await asyncio.gather(working, serving)
             listening.close()
 
         self._stack.push_async_callback(end)
+
+        async def started() -> bool:
+            return web.started
+
+        await self.until(started)
 
     async def _end_boxes(self) -> None:
         boxes = LocalBoxes(self.settings.folder / "boxes")
