@@ -19,6 +19,7 @@ from github.signature import sign
 from loops.queue import QUEUE
 from loops.tables import Delivery
 from tests.app.conftest import SECRET
+from tests.databases import on_sqlite
 
 COMMENT: dict[str, Any] = {
     "action": "created",
@@ -73,6 +74,7 @@ async def test_hundreds_of_deliveries_at_once_with_repetitions_are_each_stored_o
     assert sorted(row.guid for row in await stored(shared)) == sorted(set(guids))
 
 
+@on_sqlite
 @pytest.mark.parametrize(
     "signature",
     [None, "", "sha256=", "sha256=" + "0" * 64, "sha1=" + "0" * 40, "sha256=é", sign(SECRET, b"another body")],
@@ -89,6 +91,7 @@ async def test_a_missing_or_wrong_signature_is_refused_before_anything_is_read(
     assert await stored(shared) == []
 
 
+@on_sqlite
 async def test_every_secret_of_a_rotation_is_accepted(settings: Settings) -> None:
     rotating = settings.model_copy(
         update={"webhook_secrets": type(settings.webhook_secrets)(f"new\n{SECRET.decode()}\n")}
@@ -101,6 +104,7 @@ async def test_every_secret_of_a_rotation_is_accepted(settings: Settings) -> Non
             assert (await http.post("/webhooks/github", content=body, headers=sent)).status_code == 202
 
 
+@on_sqlite
 @pytest.mark.parametrize("secrets", ["", "  \n \n"])
 async def test_the_service_does_not_start_without_a_webhook_secret(settings: Settings, secrets: str) -> None:
     bare = settings.model_copy(update={"webhook_secrets": type(settings.webhook_secrets)(secrets)})
@@ -108,6 +112,7 @@ async def test_the_service_does_not_start_without_a_webhook_secret(settings: Set
         create_app(bare)
 
 
+@on_sqlite
 @pytest.mark.parametrize("name", ["x-github-event", "x-github-delivery"])
 @pytest.mark.parametrize("value", [None, "", "a" * 101, "with blank", "nul\x00"])
 async def test_a_delivery_without_its_headers_is_a_bad_request(
@@ -124,6 +129,7 @@ async def test_a_delivery_without_its_headers_is_a_bad_request(
     assert await stored(shared) == []
 
 
+@on_sqlite
 @pytest.mark.parametrize("body", [b"", b"{", b"no json", b"[]", b'"text"', b"null", b"\xff\xfe", b"[" * 200_000])
 async def test_a_signed_body_that_is_no_json_object_is_told_so(
     http: httpx.AsyncClient, shared: Surface, body: bytes
@@ -156,6 +162,7 @@ async def test_nulls_and_odd_values_are_stored_as_they_came(
     assert row.body == (payload if isinstance(payload, bytes) else json.dumps(payload).encode())
 
 
+@on_sqlite
 @pytest.mark.parametrize(
     ("event", "action"),
     [("ping", None), ("star", "created"), ("check_run", "created"), ("issue_comment", None), ("issues", "\x00")],
@@ -177,6 +184,7 @@ async def test_a_form_encoded_delivery_is_stored_as_its_json(http: httpx.AsyncCl
     assert json.loads(row.body or b"") == COMMENT
 
 
+@on_sqlite
 async def test_a_form_without_a_payload_is_told_so(http: httpx.AsyncClient) -> None:
     body = b"a=1&b=2"
     sent = headers(body, **{"content-type": "application/x-www-form-urlencoded"})
@@ -184,6 +192,7 @@ async def test_a_form_without_a_payload_is_told_so(http: httpx.AsyncClient) -> N
     assert (answer.status_code, "payload" in answer.json()["error"]) == (400, True)
 
 
+@on_sqlite
 async def test_a_body_over_the_cap_is_refused_also_when_its_length_is_not_declared(settings: Settings) -> None:
     small = settings.model_copy(update={"body_limit": 100_000})
     app = create_app(small)

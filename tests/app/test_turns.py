@@ -21,6 +21,7 @@ from loops.results import blob_sha
 from loops.runtimes.base import RuntimeEvent
 from loops.runtimes.command import CommandParser, CommandRuntime
 from loops.tables import Blob, Box, Event, Log, Session, Turn
+from tests.databases import on_sqlite
 
 TOKEN = "box-token-of-ann"
 SPEC = {
@@ -168,6 +169,7 @@ async def test_a_box_that_waits_gets_a_new_turn_at_once(
         assert (await waiting).json()["turn"] == "t_1"
 
 
+@on_sqlite
 async def test_a_waiting_box_is_sent_away_when_the_service_stops(
     box: httpx.AsyncClient, shared: Surface, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -318,6 +320,7 @@ async def test_a_line_longer_than_a_usual_request_is_one_line(box: httpx.AsyncCl
     assert len(await said(shared)) < 40_000
 
 
+@on_sqlite
 @pytest.mark.parametrize(
     "body", [b"{", b"[]", b'{"offset": -1}', b'{"offset": "0"}', b'{"offset": 0, "data": "***"}', b"{}"]
 )
@@ -391,6 +394,7 @@ async def test_a_result_is_stored_once_and_wakes_the_session(box: httpx.AsyncCli
     assert (turn.status, turn.tree_sha) == ("reported", "2" * 40)
 
 
+@on_sqlite
 async def test_an_enormous_diff_is_cut_and_says_so(box: httpx.AsyncClient, shared: Surface) -> None:
     await seed(shared, status="running")
     await box.put("/turns/t_1/result", json=RESULT | {"diff": "+line\n" * 200_000})

@@ -6,6 +6,7 @@ import pytest
 from app.pages import sessions
 from app.surface import Surface
 from tests.app.pages.seeding import EVIL, happen, seed
+from tests.databases import on_sqlite
 
 CHECKS: dict[str, Any] = {
     "sha": "ab" * 20,
@@ -50,6 +51,7 @@ async def test_a_session_shows_state_turns_checks_changes_and_where_to_look(
     assert "# &lt;b&gt;sum&lt;/b&gt;" in text
 
 
+@on_sqlite
 async def test_text_from_elsewhere_is_text_and_the_policy_forbids_scripts(
     http: httpx.AsyncClient, shared: Surface
 ) -> None:
@@ -84,12 +86,14 @@ async def test_a_long_session_shows_its_newest_events_and_a_way_to_the_earlier_o
     assert "data-stream" not in earlier
 
 
+@on_sqlite
 @pytest.mark.parametrize("before", ["-1", "x", "9" * 40, "", "٣"])
 async def test_an_odd_page_number_is_no_failure(http: httpx.AsyncClient, shared: Surface, before: str) -> None:
     await seed(shared)
     assert (await http.get("/sessions/s_1", params={"before": before})).status_code == 200
 
 
+@on_sqlite
 async def test_style_and_script_come_from_ourselves(http: httpx.AsyncClient) -> None:
     text = (await http.get("/")).text
     assert "//" not in text.replace("<!doctype html>", "")
