@@ -148,7 +148,8 @@ class GitHubApp:
         answer = (await self.as_app("POST", path, json=body, repeatable=True)).json()
         granted = answer.get("permissions") or {}
         log.info("token minted", installation=installation_id, repositories=list(repository_ids), permissions=granted)
-        return Token(str(answer["token"]), timestamp(answer["expires_at"]), self.clock.now(), granted)
+        expires_at = timestamp(answer["expires_at"]) - self._key.offset
+        return Token(str(answer["token"]), expires_at, self.clock.now(), granted)
 
     async def revoke(self, token: str) -> None:
         """End a token now. One that is ended already is fine."""
@@ -283,7 +284,7 @@ class GitHubApp:
         headers = {"If-None-Match": kept.etag} if kept else None
         answer = await self.wire.send("GET", url, authorization=authorization, params=params, headers=headers)
         if kept and answer.status == 304:
-            return Answer(200, {"link": kept.link}, kept.body)
+            return Answer(200, {"link": kept.link}, kept.body, answer.moved)
         self._etags.put(key, Kept(answer.headers.get("etag", ""), answer.body, answer.headers.get("link", "")))
         return answer
 

@@ -189,10 +189,14 @@ async def test_a_clock_that_is_wrong_by_an_hour_is_corrected() -> None:
 
     clock = Skewed()
     async with LocalGitHub() as local:
+        local.add_repository("octo/app")
+        installation = local.install("octo")
         for skew in (-3600, 3600):
             clock.skew = skew
             app = GitHubApp(local.app.id, local.app.private_key, api_url=local.api_url, clock=clock)
             assert (await app.identity()).slug == "greenloop"
+            token = await app.mint(installation.id, [], CLONE)
+            assert 3500 < token.expires_at - clock.now() < 3700
             await app.aclose()
 
 
