@@ -232,9 +232,13 @@ class GitHubApp:
         try:
             return await self._with_token(installation_id, repository_ids, scope, send)
         except RateLimited as limit:
-            pace.limited(limit)
-            log.warning("github limit", installation=installation_id, until=limit.retry_at, secondary=limit.secondary)
+            self.limited(installation_id, limit)
             raise
+
+    def limited(self, installation_id: int, limit: RateLimited) -> None:
+        """Send nothing more for the installation until the limit is over."""
+        self._pace(installation_id).limited(limit)
+        log.warning("github limit", installation=installation_id, until=limit.retry_at, secondary=limit.secondary)
 
     def forget(self, installation_id: int) -> None:
         """Forget what the installation's owner had accepted: it has changed."""

@@ -119,7 +119,10 @@ class Repository:
         )
         value = answer.json()
         if value.get("errors"):
-            raise _graphql_error(value["errors"], self.app.clock.now())
+            error = _graphql_error(value["errors"], self.app.clock.now())
+            if isinstance(error, RateLimited):
+                self.app.limited(self.installation_id, error)
+            raise error
         return value.get("data") or {}
 
     async def _send(self, method: str, path: str, scope: Scope, **options: Any) -> Answer:
