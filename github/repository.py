@@ -36,9 +36,9 @@ class Repository:
 
     async def refresh_name(self) -> str:
         """Ask GitHub what the repository is called now. Raises NotFound if it is gone or no longer ours to see."""
-        answer = await self._send("GET", f"repositories/{self.id}", Scope.READ, cached=True)
+        answer = await self._send("GET", f"repositories/{self.id}", Scope.READ)
         name = str(answer.json()["full_name"])
-        self.app.names.put(self.id, name)
+        self.app.names[self.id] = name
         return name
 
     async def request(
@@ -69,14 +69,12 @@ class Repository:
         try:
             answer = await self._send(method, f"repos/{name}/{path}".rstrip("/"), scope, **options)
         except NotFound:
-            if not self.app.names.doubtful(self.id):
+            if await self.refresh_name() == name:
                 raise
-            former, name = name, await self.refresh_name()
-            if name == former:
-                raise
+            name = await self.full_name()
             answer = await self._send(method, f"repos/{name}/{path}".rstrip("/"), scope, **options)
         if answer.moved:
-            self.app.names.forget(self.id)
+            self.app.names.pop(self.id, None)
         return answer
 
     async def get(self, path: str, *, cached: bool = False, params: Mapping[str, str | int] | None = None) -> Any:
@@ -119,10 +117,7 @@ class Repository:
         )
         value = answer.json()
         if value.get("errors"):
-            error = _graphql_error(value["errors"], self.app.clock.now())
-            if isinstance(error, RateLimited):
-                self.app.limited(self.installation_id, error)
-            raise error
+            raise _graphql_error(value["errors"], self.app.clock.now())
         return value.get("data") or {}
 
     async def _send(self, method: str, path: str, scope: Scope, **options: Any) -> Answer:

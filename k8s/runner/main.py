@@ -46,7 +46,6 @@ class Options:
     token_file: Path
     parallel: int = 1
     orphan_seconds: float = 900.0
-    beat_seconds: float = 2.0
     detach: bool = False
 
 
@@ -70,10 +69,6 @@ def read_options(arguments: list[str], env: Mapping[str, str]) -> Options:
         "--orphan-seconds", type=float, default=900.0,
         help="exit when the service was unreachable this long and no turn runs (default %(default)s)",
     )  # fmt: skip
-    parser.add_argument(
-        "--beat-seconds", type=float, default=2.0,
-        help="longest silence of a turn, and how long a cancel may go unheard (default %(default)s)",
-    )  # fmt: skip
     parser.add_argument("--detach", action="store_true", help="go on in the background once the home is held")
     given = parser.parse_args(arguments)
     if given.parallel < 1:
@@ -85,7 +80,6 @@ def read_options(arguments: list[str], env: Mapping[str, str]) -> Options:
         token_file=Path(given.token_file),
         parallel=given.parallel,
         orphan_seconds=given.orphan_seconds,
-        beat_seconds=given.beat_seconds,
         detach=given.detach,
     )
 
@@ -202,11 +196,11 @@ class Runner:
         return min(pause * 2, LONGEST_PAUSE)
 
     def _poll(self) -> tuple[int, bytes]:
-        turns = [running.turn_id for running in self._running.values()]
+        turn = next(iter(self._running.values())).turn_id if self._running else None
         return self._link.once(
             "POST",
             f"/boxes/{self._options.box}/next",
-            {"runner": {"version": VERSION, "turn": turns[0] if turns else None, "turns": turns}},
+            {"runner": {"version": VERSION, "turn": turn}},
             seconds=protocol.POLL_SECONDS + 10,
         )
 
@@ -246,11 +240,7 @@ class Runner:
         processes.become_subreaper()
         link = Link(self._options.service, self._options.token_file)
         supervisor = Supervisor(
-            self._home,
-            link,
-            running.turn_id,
-            lambda line: self._log(f"turn={running.turn_id} {line}"),
-            self._options.beat_seconds,
+            self._home, link, running.turn_id, lambda line: self._log(f"turn={running.turn_id} {line}")
         )
         signal.signal(signal.SIGTERM, supervisor.stop)
         signal.signal(signal.SIGINT, supervisor.stop)
@@ -304,11 +294,13 @@ class Runner:
             processes.send(pid, signal.SIGTERM)
         until = time.monotonic() + STOP_SECONDS
 
-        # asked of the system: the one that ended as the signal came may have been reaped unnoticed
-        while (alive := [pid for pid in self._running if processes.look_up(pid)]) and time.monotonic() < until:
-            processes.reap()
-            time.sleep(0.02)
-        for pid in alive:
+        def note(pid: int, _: int) -> None:
+            self._running.pop(pid, None)
+
+        while self._running and time.monotonic() < until:
+            processes.reap(note)
+            time.sleep(0.05)
+        for pid in self._running:
             processes.send(pid, signal.SIGKILL)
         return STOPPED
 

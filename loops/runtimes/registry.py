@@ -4,9 +4,10 @@ from loops.runtimes.base import Runtime
 from loops.runtimes.claude import ClaudeRuntime
 from loops.runtimes.codex import CodexRuntime
 from loops.runtimes.command import CommandRuntime
+from loops.runtimes.native import NativeRuntime
 from loops.runtimes.opencode import OpenCodeRuntime
 
-_ALL: tuple[Runtime, ...] = (CodexRuntime(), OpenCodeRuntime(), ClaudeRuntime(), CommandRuntime())
+_ALL: tuple[Runtime, ...] = (CodexRuntime(), OpenCodeRuntime(), ClaudeRuntime(), NativeRuntime(), CommandRuntime())
 _RUNTIMES = {runtime.name: runtime for runtime in _ALL}
 
 

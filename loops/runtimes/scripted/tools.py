@@ -67,7 +67,10 @@ def _patch(body: str, offered: Mapping[str, str]) -> Call:
 def _shell(command: str, offered: Mapping[str, str]) -> Call:
     for name, place in _SHELL.items():
         if name in offered:
-            described = {"description": "run a command"} if name in ("Bash", "bash") else {}
+            # our own loop's `bash` has no such parameter
+            described = (
+                {"description": "run a command"} if name.lower() == "bash" and "read_file" not in offered else {}
+            )
             return Call(name, {place: command, **described})
     if "shell" in offered:
         return Call("shell", {"command": ["bash", "-c", command]})

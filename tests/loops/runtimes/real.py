@@ -5,7 +5,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -65,8 +65,10 @@ class Done:
 class RealCli:
     """All scenarios of one CLI, one after another in one box, like one person's work."""
 
-    def __init__(self, name: str, root: Path) -> None:
+    def __init__(self, name: str, root: Path, *, program: str = "", cases: Collection[str] = tuple(SCRIPTS)) -> None:
         self.name = name
+        self._program = program
+        self._cases = set(cases)
         self.done: dict[str, Done] = {}
         self._root = root
         self._error: BaseException | None = None
@@ -100,7 +102,7 @@ class RealCli:
         sha = box.commit({"a.txt": "red\n"})
         process = box.start()
         try:
-            turns = {case: self._turn(server, case) for case in SCRIPTS}
+            turns = {case: self._turn(server, case) for case in SCRIPTS if case in self._cases}
             first = self._one(box, server, "work", turns["work"], sha)
             resume = Resume(first.outcome.session_id or "", "{workdir}", first.outcome.totals)
             again = replace(turns["work"], prompt="And now?", resume=resume)
@@ -109,9 +111,10 @@ class RealCli:
             caps = Caps(turn_steps=STEPS)
             self._one(box, server, "endless", turns["endless"], sha, cancel=lambda told: self._over(told, caps))
             begun = box.checkout / "begun.txt"
-            limit = {"opencode": 14, "codex": 4, "claude": 4}[self.name]
-            self._one(box, server, "hangs", turns["hangs"], sha, limits={"seconds": limit})
-            begun.unlink(missing_ok=True)
+            if "hangs" in turns:
+                limit = {"opencode": 14, "codex": 4, "claude": 4}[self.name]
+                self._one(box, server, "hangs", turns["hangs"], sha, limits={"seconds": limit})
+                begun.unlink(missing_ok=True)
             stop = "stop, said ann"
             self._one(
                 box, server, "cancelled", turns["cancelled"], sha, cancel=lambda _: stop if begun.exists() else None
@@ -129,6 +132,7 @@ class RealCli:
             provider="anthropic" if own else "custom",
             base_url=server.base_url(case, version=not own),
             credential=Credential("api_key", KEY),
+            program=self._program,
             max_steps=STEPS if case == "endless" else None,
         )
 

@@ -1,0 +1,119 @@
+"""A workspace in a sandbox elsewhere: one process is started in it once and serves every call."""
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from k8s.native.local import LocalWorkspace
+from k8s.native.workspace import Executed, Lines, Workspace, WorkspaceError
+
+_CALLS = ("read_file", "write_file", "edit_file", "list", "glob", "grep", "exec", "diff")
+
+
+class BoxWorkspace:
+    """`enter` is what starts a program in the sandbox (`kubectl exec -i POD --`, `docker exec -i ID`, nothing for this
+    machine), `python` an interpreter there that can import this package, `root` the directory there.
+
+    The sandbox is entered at the first call, and left by `close`. Calls of several threads come one after another.
+    """
+
+    def __init__(self, enter: Sequence[str], root: str, *, python: Sequence[str] = (sys.executable, "-P")) -> None:
+        self.root = root
+        self._argv = [*enter, *python, "-m", "k8s.native.box", root]
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[str] | None = None
+
+    def read_file(self, path: str, offset: int = 1, limit: int | None = None) -> str:
+        """See Workspace."""
+        return str(self._call("read_file", path=path, offset=offset, limit=limit))
+
+    def write_file(self, path: str, content: str) -> int:
+        """See Workspace."""
+        return int(self._call("write_file", path=path, content=content))
+
+    def edit_file(self, path: str, old: str, new: str) -> int:
+        """See Workspace."""
+        return int(self._call("edit_file", path=path, old=old, new=new))
+
+    def list(self, path: str = ".") -> Lines:
+        """See Workspace."""
+        return [str(name) for name in self._call("list", path=path)]
+
+    def glob(self, pattern: str) -> Lines:
+        """See Workspace."""
+        return [str(name) for name in self._call("glob", pattern=pattern)]
+
+    def grep(self, pattern: str, path: str = ".", glob: str | None = None) -> Lines:
+        """See Workspace."""
+        return [str(line) for line in self._call("grep", pattern=pattern, path=path, glob=glob)]
+
+    def exec(self, command: str, timeout: float = 120) -> Executed:
+        """See Workspace."""
+        return Executed(**self._call("exec", command=command, timeout=timeout))
+
+    def diff(self) -> str:
+        """See Workspace."""
+        return str(self._call("diff"))
+
+    def close(self) -> None:
+        """Leave the sandbox: its program ends when its input does."""
+        with self._lock:
+            process, self._process = self._process, None
+        if process and process.stdin and process.stdout:
+            process.stdin.close()
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+            process.stdout.close()
+
+    def _call(self, name: str, **given: Any) -> Any:
+        with self._lock:
+            answer = self._exchange(json.dumps({"call": name, "given": given}))
+        if "error" in answer:
+            raise WorkspaceError(str(answer["error"]))
+        return answer["result"]
+
+    def _exchange(self, line: str) -> dict[str, Any]:
+        try:
+            if self._process is None:
+                pipe = subprocess.PIPE
+                self._process = subprocess.Popen(self._argv, stdin=pipe, stdout=pipe, text=True, encoding="utf-8")
+            stdin, stdout = self._process.stdin, self._process.stdout
+            if stdin is None or stdout is None:
+                raise OSError("it has no pipes")
+            stdin.write(line + "\n")
+            stdin.flush()
+            answer = stdout.readline()
+        except OSError as error:
+            raise WorkspaceError(f"The sandbox cannot be used: {error}.") from None
+        if not answer:
+            raise WorkspaceError("The sandbox has gone; its program ended.")
+        told = json.loads(answer)
+        return told if isinstance(told, dict) else {}
+
+
+def serve(workspace: Workspace, requests: IO[str], answers: IO[str]) -> None:
+    """Do what each line of `requests` asks of `workspace`, until there are no more."""
+    for line in requests:
+        try:
+            asked = json.loads(line)
+            if asked["call"] not in _CALLS:
+                raise WorkspaceError(f"There is no call {asked['call']!r}.")
+            result = getattr(workspace, asked["call"])(**asked["given"])
+            answer = {"result": vars(result) if isinstance(result, Executed) else result}
+        except WorkspaceError as error:
+            answer = {"error": str(error)}
+        except (KeyError, TypeError, ValueError) as error:
+            answer = {"error": f"The request is not understood: {error!r}."}
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    serve(LocalWorkspace(Path(sys.argv[1])), sys.stdin, sys.stdout)

@@ -1,0 +1,159 @@
+"""A workspace on this machine's disk."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+from k8s.native.workspace import Executed, FileWorkspace, Lines, WorkspaceError
+
+OUTPUT_BYTES = 200_000
+"""Bytes of each output of a command that are read: the first half and the last."""
+LARGEST_FILE = 10_000_000
+_UNSEEN = {".git", "node_modules", ".venv", "__pycache__"}
+_POLL = 0.02
+
+
+class LocalWorkspace(FileWorkspace):
+    """The directory `root`. Files outside of it are refused, but those under `readable` may be read (whole logs, say).
+
+    `hidden` are names of environment variables that commands do not get. `cancel` ends a command that is running.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        readable: Sequence[Path] = (),
+        hidden: Sequence[str] = (),
+        cancel: threading.Event | None = None,
+    ) -> None:
+        if not root.is_dir():
+            raise WorkspaceError(f"The workspace {root} is no directory.")
+        self._root = root.resolve()
+        self._readable = [path.resolve() for path in readable]
+        self._hidden = set(hidden)
+        self._cancel = cancel or threading.Event()
+        self._base = self._git("rev-parse", "--verify", "-q", "HEAD").strip()
+
+    @property
+    def root(self) -> str:
+        """The directory."""
+        return str(self._root)
+
+    def load(self, path: str) -> bytes:
+        """The bytes of a file."""
+        place = self._place(path, reading=True)
+        try:
+            if place.stat().st_size > LARGEST_FILE:
+                raise WorkspaceError(f"{path} is larger than {LARGEST_FILE} bytes; use bash to look at parts of it.")
+            return place.read_bytes()
+        except FileNotFoundError:
+            raise WorkspaceError(f"There is no file {path}.") from None
+        except IsADirectoryError:
+            raise WorkspaceError(f"{path} is a directory; use list_dir.") from None
+        except OSError as error:
+            raise WorkspaceError(f"{path} cannot be read: {error.strerror}.") from None
+
+    def store(self, path: str, content: bytes) -> None:
+        """Make or replace a file; its mode stays."""
+        place = self._place(path, reading=False)
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content)
+        except OSError as error:
+            raise WorkspaceError(f"{path} cannot be written: {error.strerror}.") from None
+
+    def paths(self) -> Iterable[str]:
+        """In a repository what git would show (tracked, or new and not ignored); else all but the usual rubbish."""
+        listed = self._git("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        if listed:
+            return [path for path in dict.fromkeys(listed.split("\0")) if path and (self._root / path).is_file()]
+        return self._walk()
+
+    def list(self, path: str = ".") -> Lines:
+        """See Workspace."""
+        place = self._place(path, reading=True)
+        try:
+            entries = sorted(place.iterdir())
+        except (FileNotFoundError, NotADirectoryError):
+            raise WorkspaceError(f"There is no directory {path}.") from None
+        return [entry.name + ("/" if entry.is_dir() else "") for entry in entries if entry.name != ".git"]
+
+    def exec(self, command: str, timeout: float = 120) -> Executed:
+        """See Workspace. The command's whole process group is ended; output goes to files, so that a child left in the
+        background cannot hold the command up.
+        """
+        env = {name: value for name, value in os.environ.items() if name not in self._hidden}
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            process = subprocess.Popen(
+                ["bash", "-c", command],
+                cwd=self._root,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+            )
+            until = time.monotonic() + timeout
+            while process.poll() is None and time.monotonic() < until and not self._cancel.is_set():
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(_POLL)
+            timed_out = process.poll() is None
+            if timed_out:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+            return Executed(None if timed_out else process.returncode, _ends(out), _ends(err), timed_out)
+
+    def diff(self) -> str:
+        """See Workspace. Made with an index of its own: what the agent has staged stays as it is."""
+        if not self._git("rev-parse", "--git-dir"):
+            return ""
+        with tempfile.TemporaryDirectory() as folder:
+            index = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
+            if self._base:
+                self._git("read-tree", self._base, env=index)
+            self._git("add", "-A", env=index)
+            against = [self._base] if self._base else []
+            return self._git("diff", "--cached", "--no-color", "--no-ext-diff", *against, env=index)
+
+    def _place(self, path: str, *, reading: bool) -> Path:
+        place = Path(os.path.realpath(self._root / path))
+        allowed = [self._root, *(self._readable if reading else [])]
+        if not any(place == root or root in place.parents for root in allowed):
+            raise WorkspaceError(f"{path} is outside of the workspace {self._root}.")
+        if not reading and self._root / ".git" in (place, *place.parents):
+            raise WorkspaceError(f"{path} belongs to git; files in .git are not for editing.")
+        return place
+
+    def _walk(self) -> Iterable[str]:
+        for folder, names, files in os.walk(self._root):
+            names[:] = sorted(name for name in names if name not in _UNSEEN)
+            inside = Path(folder).relative_to(self._root)
+            yield from (str(inside / name) for name in files if (Path(folder) / name).is_file())
+
+    def _git(self, *words: str, env: Mapping[str, str] | None = None) -> str:
+        # core.quotePath off would be read by people only; -z and headers are read by us.
+        argv = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", *words]
+        place = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", **(env or {})}
+        done = subprocess.run(argv, cwd=self._root, env=place, capture_output=True, check=False)
+        return done.stdout.decode(errors="replace") if done.returncode == 0 else ""
+
+
+def _ends(file: IO[bytes]) -> str:
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    if size <= OUTPUT_BYTES:
+        return file.read().decode(errors="replace")
+    half = OUTPUT_BYTES // 2
+    head = file.read(half)
+    file.seek(size - half)
+    left_out = f"\n… {size - 2 * half} bytes left out …\n"
+    return head.decode(errors="replace") + left_out + file.read().decode(errors="replace")

@@ -1,0 +1,98 @@
+"""Our own agent loop (k8s/native): it prints our events, so there is little to translate."""
+
+from collections.abc import Mapping
+from typing import get_args
+
+from loops.runtimes.base import (
+    JSON,
+    BoxFile,
+    Ending,
+    EventKind,
+    Invocation,
+    Outcome,
+    RuntimeEvent,
+    TurnRequest,
+    executable,
+    process_error,
+)
+from loops.runtimes.lines import Memory, as_object, event, status, unknown_conversation
+
+KEY = "GREENLOOP_MODEL_KEY"
+_KINDS: dict[str, EventKind] = {kind: kind for kind in get_args(EventKind)}
+
+
+class NativeRuntime:
+    """For teams that have only an endpoint: chat completions, or Anthropic's protocol for the provider `anthropic`."""
+
+    name = "native"
+
+    def command(self, turn: TurnRequest) -> Invocation:
+        """Raises ValueError without a model or an API key."""
+        if turn.credential.kind != "api_key":
+            raise ValueError(f'The "native" runtime needs an API key, not {turn.credential.kind!r}.')
+        if not turn.model:
+            raise ValueError('The "native" runtime needs a model: set it on the profile or in the request.')
+        argv = [*executable(turn, "greenloop-native"), "--provider", turn.provider or "openai", "--model", turn.model]
+        argv += ["--conversations", f"{{home}}/.greenloop/agents/{turn.session}/native", "--readable", "{turn_dir}"]
+        if turn.base_url:
+            argv += ["--base-url", turn.base_url]
+        if turn.max_steps is not None:
+            argv += ["--max-steps", str(turn.max_steps)]
+        if turn.read_only:
+            argv.append("--read-only")
+        if turn.resume:
+            argv += ["--resume", turn.resume.id]
+        return Invocation(tuple(argv), dict(turn.env), {KEY: turn.credential.secret}, stdin=turn.prompt)
+
+    def files(self, turn: TurnRequest) -> tuple[BoxFile, ...]:
+        """None: the key goes by the environment, which the loop keeps from its commands."""
+        return ()
+
+    def parser(self, state: JSON | None = None, *, totals: Mapping[str, float] | None = None) -> "NativeParser":
+        """It counts each step, so `totals` are of no use to it."""
+        return NativeParser(Memory.of(state, None))
+
+
+class NativeParser:
+    """Lines of `{"kind": …}`: our events, and at the end `result`."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def parse(self, line: str) -> list[RuntimeEvent]:
+        """The events of one line."""
+        data = as_object(line)
+        try:
+            return [self._event(data)] if data else [status(line)]
+        except (KeyError, TypeError, ValueError):
+            return [status(line)]
+
+    def state(self) -> JSON:
+        """The parser's memory."""
+        return self._memory.dump()
+
+    def outcome(self, ending: Ending) -> Outcome:
+        """The text of the result, or the error."""
+        memory = self._memory
+        if memory.answered:
+            return Outcome(memory.answer, None, memory.session)
+        failure = memory.failure if ending.reason == "exited" else None
+        error = failure or process_error("The native runtime", ending)
+        fresh = memory.session is None and unknown_conversation(memory.failure or "", ending.stderr_tail)
+        return Outcome(memory.answer, error, memory.session, retry_fresh=fresh, limit=memory.limit)
+
+    def _event(self, data: JSON) -> RuntimeEvent:
+        memory = self._memory
+        kind = data.pop("kind")
+        if kind == "result":
+            memory.limit = "steps" if data["limit"] == "steps" else None
+            memory.answered = bool(data["text"])
+            memory.answer = data["text"] or memory.answer
+            return event("status", text="finished", changed_files=data["changed_files"], diff=data["diff"])
+        if kind == "session":
+            memory.session = str(data["id"])
+        elif kind == "error":
+            memory.failure = str(data["message"])
+        elif kind == "assistant_completed":
+            memory.answer = str(data["text"])
+        return event(_KINDS[kind], **data)

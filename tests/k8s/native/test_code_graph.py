@@ -1,0 +1,102 @@
+"""The code graph over real sources of each language."""
+
+from pathlib import Path
+
+import pytest
+
+from k8s.native.code_graph import CodeGraph
+from k8s.native.local import LocalWorkspace
+from k8s.native.workspace import WorkspaceError
+
+SOURCES = {
+    "pkg/__init__.py": "",
+    "pkg/money.py": "import os\nfrom . import tax\nclass Money:\n    def round(self):\n        return tax.rate(1)\n",
+    "pkg/tax.py": "def rate(x):\n    return x\n",
+    "app.py": "from pkg.money import Money\n\nMoney().round()\n",
+    "web/a.ts": "import {b} from './b';\nexport class A { go(): void { b(); } }\nexport enum E {X}\n",
+    "web/b.ts": "export function b() {}\nexport const c = () => 1;\n",
+    "web/c.jsx": "const x = require('./b');\nexport default function View() { return x.y() }\n",
+    "go/m/x.go": 'package m\nimport "example.com/go/util"\nfunc Run() { util.Do() }\n',
+    "go/util/u.go": "package util\nfunc Do() {}\n",
+    "rs/src/lib.rs": "mod money;\nuse crate::money::Coin;\nfn f() { Coin::new(); }\n",
+    "rs/src/money.rs": "pub struct Coin;\n",
+    "j/com/x/A.java": "package com.x;\nimport com.x.y.B;\nclass A { void f() { new B().g(); } }\n",
+    "j/com/x/y/B.java": "package com.x.y;\npublic class B { public void g() {} }\n",
+    "r/a.rb": "require_relative 'b'\nclass A\n  def x; helper; end\nend\n",
+    "r/b.rb": "module B\n  def self.y; end\nend\n",
+    "broken.py": "def whole():\n    pass\n\ndef half(:\n",
+    "data.bin": "no source",
+}
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> CodeGraph:
+    """A graph over SOURCES."""
+    for path, text in SOURCES.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    return CodeGraph(tmp_path, LocalWorkspace(tmp_path).paths)
+
+
+@pytest.mark.parametrize(
+    ("path", "symbols"),
+    [
+        ("pkg/money.py", ["class Money", "function round"]),
+        ("web/a.ts", ["class A", "method go", "enum E"]),
+        ("web/b.ts", ["function b", "function c"]),
+        ("web/c.jsx", ["function View"]),
+        ("go/m/x.go", ["function Run"]),
+        ("rs/src/money.rs", ["class Coin"]),
+        ("j/com/x/y/B.java", ["class B", "method g"]),
+        ("r/b.rb", ["module B", "method y"]),
+        ("broken.py", ["function whole"]),
+    ],
+)
+def test_the_definitions_of_a_file_are_found(graph: CodeGraph, path: str, symbols: list[str]) -> None:
+    assert [line.split(": ", 1)[1] for line in graph.ask("file_symbols", path)][: len(symbols)] == symbols
+
+
+@pytest.mark.parametrize(
+    ("path", "users"),
+    [
+        ("pkg/tax.py", ["pkg/money.py"]),
+        ("pkg/money.py", ["app.py"]),
+        ("web/b.ts", ["web/a.ts", "web/c.jsx"]),
+        ("go/util/u.go", ["go/m/x.go"]),
+        ("rs/src/money.rs", ["rs/src/lib.rs"]),
+        ("j/com/x/y/B.java", ["j/com/x/A.java"]),
+        ("r/b.rb", ["r/a.rb"]),
+        ("app.py", []),
+    ],
+)
+def test_who_depends_on_a_file_is_found(graph: CodeGraph, path: str, users: list[str]) -> None:
+    assert sorted({line.split(":")[0] for line in graph.ask("dependents", path)}) == users
+
+
+def test_who_uses_a_name_is_found(graph: CodeGraph) -> None:
+    assert graph.ask("dependents", "rate") == ["pkg/money.py:5: call rate"]
+
+
+def test_imports_are_listed_with_their_lines(graph: CodeGraph) -> None:
+    assert graph.ask("imports", "./pkg/money.py")[0] == "pkg/money.py:1: import os"
+    assert graph.ask("imports", "go/m/x.go") == ["go/m/x.go:2: import example.com/go/util"]
+
+
+def test_the_exact_name_comes_first_in_a_search(graph: CodeGraph) -> None:
+    found = graph.ask("search", "money")
+    assert found[0] == "pkg/money.py:3: class Money" or found[0].endswith("module money")
+    assert graph.ask("search", "nothing like it") == []
+
+
+def test_a_change_is_seen_and_a_deletion_too(graph: CodeGraph, tmp_path: Path) -> None:
+    assert graph.ask("search", "brand_new") == []
+    (tmp_path / "pkg/tax.py").write_text("def brand_new():\n    pass\n")
+    assert graph.ask("search", "brand_new") == ["pkg/tax.py:1: function brand_new"]
+    (tmp_path / "pkg/tax.py").unlink()
+    assert graph.ask("search", "brand_new") == []
+
+
+@pytest.mark.parametrize("path", ["data.bin", "nowhere.py"])
+def test_a_file_it_does_not_read_is_named(graph: CodeGraph, path: str) -> None:
+    with pytest.raises(WorkspaceError, match=path):
+        graph.ask("file_symbols", path)

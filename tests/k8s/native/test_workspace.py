@@ -1,0 +1,236 @@
+"""What can be done in a workspace: the same in memory, on disk and in a sandbox elsewhere."""
+
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from k8s.native.box import BoxWorkspace
+from k8s.native.diffs import changed_files
+from k8s.native.local import LocalWorkspace
+from k8s.native.memory import MemoryWorkspace
+from k8s.native.workspace import GREP_TEXT, Executed, Workspace, WorkspaceError
+
+FILES = {
+    "a.txt": "one\ntwo\nthree\n",
+    "src/app.py": "def run():\n    return 1\n",
+    "src/deep/er/x.py": "import app\n",
+    "src/notes.md": "run\n" + "w" * 400 + " run\n",
+    "tests/test_app.py": "from app import run\n",
+}
+
+
+@pytest.fixture(params=["memory", "local", "box"])
+def workspace(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Workspace]:
+    """A workspace with FILES in it, committed."""
+    if request.param == "memory":
+        yield MemoryWorkspace(FILES, {"exit 3": Executed(3, "out\n", "err\n")})
+        return
+    for path, text in FILES.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    _git(tmp_path, "init", "-q")
+    _git(tmp_path, "add", "-A")
+    _git(tmp_path, "commit", "-qm", "first")
+    if request.param == "local":
+        yield LocalWorkspace(tmp_path)
+        return
+    box = BoxWorkspace([], str(tmp_path))
+    yield box
+    box.close()
+
+
+def _git(folder: Path, *words: str) -> None:
+    who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.com"]
+    subprocess.run(["git", *who, *words], cwd=folder, check=True)
+
+
+def test_lines_are_counted_from_one(workspace: Workspace) -> None:
+    assert workspace.read_file("a.txt") == FILES["a.txt"]
+    assert workspace.read_file("a.txt", 2) == "two\nthree\n"
+    assert workspace.read_file("a.txt", 2, 1) == "two\n"
+    with pytest.raises(WorkspaceError, match="there is no line 9"):
+        workspace.read_file("a.txt", 9)
+    with pytest.raises(WorkspaceError, match="from 1"):
+        workspace.read_file("a.txt", 0)
+
+
+def test_a_file_is_made_with_its_directories(workspace: Workspace) -> None:
+    assert workspace.write_file("new/dir/ü.txt", "ü\n") == 3
+    assert workspace.read_file("new/dir/ü.txt") == "ü\n"
+
+
+def test_an_edit_needs_exactly_one_match(workspace: Workspace) -> None:
+    assert workspace.edit_file("a.txt", "two\n", "2\n") == len("one\n2\nthree\n")
+    with pytest.raises(WorkspaceError, match=r"does not occur in a\.txt"):
+        workspace.edit_file("a.txt", "two", "2")
+    with pytest.raises(WorkspaceError, match=r"occurs 3 times in a\.txt"):
+        workspace.edit_file("a.txt", "e", "E")
+    assert workspace.read_file("a.txt") == "one\n2\nthree\n"
+
+
+@pytest.mark.parametrize("path", ["none.txt", "src/none.py"])
+def test_a_missing_file_is_named(workspace: Workspace, path: str) -> None:
+    with pytest.raises(WorkspaceError, match=f"There is no file {path}"):
+        workspace.read_file(path)
+
+
+@pytest.mark.parametrize("path", ["../outside.txt", "/etc/passwd", "src/../../x"])
+def test_nothing_outside_is_touched(workspace: Workspace, path: str) -> None:
+    for attempt in (lambda: workspace.read_file(path), lambda: workspace.write_file(path, "x")):
+        with pytest.raises(WorkspaceError, match="outside of the workspace"):
+            attempt()
+
+
+def test_directories_are_listed_with_a_slash(workspace: Workspace) -> None:
+    assert workspace.list() == ["a.txt", "src/", "tests/"]
+    assert workspace.list("src") == ["app.py", "deep/", "notes.md"]
+    with pytest.raises(WorkspaceError, match="There is no directory nowhere"):
+        workspace.list("nowhere")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("*.txt", ["a.txt"]),
+        ("**/*.py", ["src/app.py", "src/deep/er/x.py", "tests/test_app.py"]),
+        ("src/*", ["src/app.py", "src/notes.md"]),
+        ("src/**", ["src/app.py", "src/deep/er/x.py", "src/notes.md"]),
+        ("?.txt", ["a.txt"]),
+        ("src/**/x.py", ["src/deep/er/x.py"]),
+        ("*.rs", []),
+    ],
+)
+def test_glob_knows_stars_and_question_marks(workspace: Workspace, pattern: str, found: list[str]) -> None:
+    assert workspace.glob(pattern) == found
+
+
+def test_grep_gives_file_line_and_text_cut_short(workspace: Workspace) -> None:
+    assert workspace.grep("def run") == ["src/app.py:1:def run():"]
+    assert workspace.grep(r"\brun\b", "src", "*.md") == ["src/notes.md:1:run", f"src/notes.md:2:{'w' * GREP_TEXT}"]
+    assert workspace.grep("run", "tests") == ["tests/test_app.py:1:from app import run"]
+    with pytest.raises(WorkspaceError, match="no regular expression"):
+        workspace.grep("(")
+
+
+def test_a_command_gives_its_exit_code_and_both_outputs(workspace: Workspace) -> None:
+    command = "exit 3" if isinstance(workspace, MemoryWorkspace) else "echo out; echo err >&2; exit 3"
+    assert workspace.exec(command, 10) == Executed(3, "out\n", "err\n", False)
+
+
+def test_the_diff_holds_what_changed_and_is_empty_before(workspace: Workspace) -> None:
+    assert workspace.diff() == ""
+    workspace.write_file("a.txt", "one\n2\nthree\n")
+    workspace.write_file("new ü.txt", "x")
+    diff = workspace.diff()
+    assert "-two\n+2\n" in diff and "+x\n\\ No newline at end of file" in diff
+    assert changed_files(diff) == ["a.txt", "new ü.txt"]
+
+
+def test_without_a_repository_there_is_no_diff(tmp_path: Path) -> None:
+    workspace = LocalWorkspace(tmp_path)
+    workspace.write_file("a.txt", "x\n")
+    assert workspace.diff() == ""
+    assert workspace.glob("*") == ["a.txt"]
+
+
+def test_a_diff_leaves_what_is_staged_as_it_is_and_sees_commits(tmp_path: Path) -> None:
+    _git(tmp_path, "init", "-q")
+    (tmp_path / "a.txt").write_text("1\n")
+    _git(tmp_path, "add", "-A")
+    _git(tmp_path, "commit", "-qm", "first")
+    workspace = LocalWorkspace(tmp_path)
+    (tmp_path / "a.txt").write_text("2\n")
+    _git(tmp_path, "commit", "-qam", "by the agent itself")
+    (tmp_path / "b.txt").write_text("b\n")
+    assert changed_files(workspace.diff()) == ["a.txt", "b.txt"]
+    staged = subprocess.run(["git", "diff", "--cached", "--name-only"], cwd=tmp_path, capture_output=True, check=True)
+    assert staged.stdout == b""
+
+
+def test_a_command_over_its_time_is_ended_with_its_children(tmp_path: Path) -> None:
+    workspace = LocalWorkspace(tmp_path)
+    started = time.monotonic()
+    done = workspace.exec("echo before; sleep 30 & sleep 30", 0.3)
+    assert (done.exit_code, done.stdout, done.timed_out) == (None, "before\n", True)
+    assert time.monotonic() - started < 5
+
+
+def test_a_child_in_the_background_does_not_hold_a_command_up(tmp_path: Path) -> None:
+    started = time.monotonic()
+    done = LocalWorkspace(tmp_path).exec("sleep 5 & echo $!", 4)
+    assert done.exit_code == 0 and time.monotonic() - started < 3
+    subprocess.run(["kill", done.stdout.strip()], check=True)
+
+
+def test_a_cancel_ends_a_command_that_runs(tmp_path: Path) -> None:
+    cancel = threading.Event()
+    workspace = LocalWorkspace(tmp_path, cancel=cancel)
+    threading.Timer(0.2, cancel.set).start()
+    assert workspace.exec("sleep 30", 20).timed_out
+
+
+def test_commands_do_not_get_what_is_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLANTED_KEY", "sk-planted")
+    assert LocalWorkspace(tmp_path, hidden=("PLANTED_KEY",)).exec("env", 5).stdout.count("sk-planted") == 0
+
+
+def test_a_huge_output_keeps_its_ends(tmp_path: Path) -> None:
+    done = LocalWorkspace(tmp_path).exec("echo first; yes | head -c 5000000; echo; echo last", 20)
+    assert done.stdout.startswith("first\n") and done.stdout.endswith("last\n") and "bytes left out" in done.stdout
+    assert len(done.stdout) < 210_000
+
+
+def test_whole_logs_outside_may_be_read_where_allowed_but_not_written(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "logs").mkdir()
+    log = tmp_path / "logs" / "job.log"
+    log.write_text("red\n")
+    workspace = LocalWorkspace(tmp_path / "in", readable=[tmp_path / "logs"])
+    assert workspace.read_file(str(log)) == "red\n"
+    with pytest.raises(WorkspaceError, match="outside"):
+        workspace.write_file(str(log), "x")
+
+
+def test_a_link_leads_nowhere_else_and_git_is_not_for_editing(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("/etc")
+    workspace = LocalWorkspace(tmp_path)
+    with pytest.raises(WorkspaceError, match="outside"):
+        workspace.read_file("link/passwd")
+    with pytest.raises(WorkspaceError, match="belongs to git"):
+        workspace.write_file(".git/hooks/pre-commit", "x")
+
+
+def test_bytes_that_are_no_text_are_not_edited(tmp_path: Path) -> None:
+    (tmp_path / "x.bin").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(WorkspaceError, match="no UTF-8 text"):
+        LocalWorkspace(tmp_path).edit_file("x.bin", "a", "b")
+
+
+def test_a_sandbox_is_entered_once_and_says_when_it_has_gone(tmp_path: Path) -> None:
+    box = BoxWorkspace([], str(tmp_path))
+    first, second = box.exec("echo $PPID", 5).stdout, box.exec("echo $PPID", 5).stdout
+    assert first == second
+    with pytest.raises(WorkspaceError, match="has gone"):
+        box.exec(f"kill -9 {first.strip()}; sleep 5", 5)
+    box.close()
+    with pytest.raises(WorkspaceError, match="cannot be used"):
+        BoxWorkspace(["/no/such/program"], str(tmp_path)).list()
+
+
+@pytest.mark.parametrize(
+    ("header", "names"),
+    [
+        ("diff --git a/a.txt b/a.txt", ["a.txt"]),
+        ("diff --git a/x b/y.txt b/x b/y.txt", ["x b/y.txt"]),
+        ("diff --git a/old.txt b/new.txt", ["new.txt"]),
+        (r'diff --git "a/\303\274.txt" "b/\303\274.txt"', ["ü.txt"]),
+        ("+diff --git a/content b/content", []),
+        (" diff --git a/content b/content", []),
+    ],
+)
+def test_changed_files_come_from_the_headers(header: str, names: list[str]) -> None:
+    assert changed_files(f"{header}\nindex 1..2 100644\n") == names
