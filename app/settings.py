@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from k8s.options import PodOptions
 from loops.options import LoopOptions
 
 
@@ -39,6 +40,11 @@ class Settings(BaseSettings, LoopOptions):
     instance: str = Field("greenloop", description="Name of this installation of Greenloop among several in a cluster.")
 
     allowed_bots: list[str] = Field([], description="Logins of bots that may ask; all others are refused.")
+
+    kubeconfig: Path | None = Field(None, description="Cluster of the boxes; none: the pod's own, else the usual file.")
+    box_namespace: str = Field("greenloop-boxes", description="Namespace of the boxes; nothing else belongs in it.")
+    box_image: str = Field("", description="Image of the boxes: runner, git, tini and the agents.")
+    box_pod: PodOptions = Field(PodOptions(), description="How boxes look on Kubernetes, as JSON.")
 
     body_limit: int = Field(25 * 1024 * 1024, description="GitHub sends no larger payload than 25 MiB.")
     inbox_queue: int = Field(

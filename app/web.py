@@ -3,12 +3,14 @@
 import contextlib
 import gc
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import Receive, Scope, Send
 
 from app import health, metrics, turns
 from app.hooks import Receiver
@@ -23,6 +25,7 @@ from loops.bus import Bus
 from loops.database import Database
 from loops.queue import Queue
 
+WEBHOOKS = "/webhooks/github"
 DRAIN_SECONDS = 10
 
 
@@ -68,9 +71,9 @@ def create_app(
             await shared.queue.close()
             await shared.database.close()
 
-    app = Starlette(
+    app = Application(
+        receiver,
         routes=[
-            Route("/webhooks/github", receiver),
             *turns.routes(),
             Route("/healthz", health.healthz),
             Route("/readyz", health.readyz),
@@ -86,12 +89,36 @@ def create_app(
     return app
 
 
+class Application(Starlette):
+    """Starlette with a short cut: webhooks pass no router and no middleware, which would cost more than their storage.
+
+    `receiver` answers everything at `WEBHOOKS`; what it lets through, uvicorn answers with 500.
+    """
+
+    def __init__(self, receiver: Receiver, **options: Any) -> None:
+        super().__init__(**options)
+        self._receiver = receiver
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] == WEBHOOKS:
+            await self._receiver(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
+
+
 class Server(uvicorn.Server):
     """uvicorn, telling the surface as soon as it is to stop, so that long polls and live streams end at once."""
 
-    def __init__(self, config: uvicorn.Config, shared: Surface) -> None:
+    def __init__(self, config: uvicorn.Config, shared: Surface, *, signals: bool) -> None:
         super().__init__(config)
         self._shared = shared
+        self._signals = signals
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Beside other parts in one process, signals are not ours: uvicorn would raise them again before they end."""
+        with super().capture_signals() if self._signals else contextlib.nullcontext():
+            yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, then take all that was loaded out of the garbage collector's sight: it will not go away."""
@@ -105,8 +132,13 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def server(app: Starlette, *, host: str = "127.0.0.1", port: int = 8080, fd: int | None = None) -> Server:
-    """The server for `app`: `await server(app).serve()`. `fd`: a listening socket made before."""
+def server(
+    app: Starlette, *, host: str = "127.0.0.1", port: int = 8080, fd: int | None = None, signals: bool = True
+) -> Server:
+    """The server for `app`: `await server(app).serve()`. `fd`: a listening socket made before.
+
+    Without `signals` it ends only by `should_exit`.
+    """
     config = uvicorn.Config(
         app,
         host=host,
@@ -122,4 +154,4 @@ def server(app: Starlette, *, host: str = "127.0.0.1", port: int = 8080, fd: int
         date_header=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,
     )
-    return Server(config, app.state.surface)
+    return Server(config, app.state.surface, signals=signals)

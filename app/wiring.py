@@ -13,6 +13,7 @@ from github.access import AccessBook
 from github.client import GitHubApp
 from github.identity import Me
 from k8s.boxes import Boxes
+from k8s.kubernetes_boxes import KubernetesBoxes
 from k8s.local import LocalBoxes
 from loops.bus import Bus
 from loops.context import Loop
@@ -55,9 +56,17 @@ def box_key(settings: Settings) -> bytes:
     return hashlib.sha256(b"greenloop box tokens\0" + keys[0].encode()).digest()
 
 
-def open_boxes(settings: Settings) -> Boxes:
-    """Where turns run."""
-    return LocalBoxes(settings.folder / "boxes")
+async def open_boxes(settings: Settings) -> Boxes:
+    """Where turns run. Raises ValueError for boxes on Kubernetes without an image."""
+    if settings.boxes == "local":
+        return LocalBoxes(settings.folder / "boxes")
+    options = settings.box_pod
+    if settings.box_image:
+        options = options.model_copy(update={"image": settings.box_image})
+    if not options.image:
+        raise ValueError("no image for the boxes: set GREENLOOP_BOX_IMAGE")
+    kubeconfig = settings.kubeconfig.expanduser() if settings.kubeconfig else None
+    return await KubernetesBoxes.connect(settings.box_namespace, settings.instance, options, kubeconfig=kubeconfig)
 
 
 @contextlib.asynccontextmanager
@@ -73,7 +82,7 @@ async def open_loop(settings: Settings, redis_url: str, worker: str) -> AsyncIte
         stack.push_async_callback(bus.close)
         github = open_github(settings)
         stack.push_async_callback(github.aclose)
-        boxes = open_boxes(settings)
+        boxes = await open_boxes(settings)
         stack.push_async_callback(boxes.close)
         yield Loop(
             options=settings,

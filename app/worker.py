@@ -16,13 +16,18 @@ from app.settings import Settings
 from app.wiring import open_loop
 from loops import queue
 from loops.context import Loop
+from loops.steps.missed import redeliver_missed
 from loops.tasks import functions, sweep
+from loops.upkeep import upkeep
 
 log = structlog.get_logger(__name__)
 
 SWEEP_SECONDS = 0.5
+UPKEEP_SECONDS = 60.0
+DELIVERIES_SECONDS = 300.0
 BACK_OFF = 1.0
 POLL_SECONDS = 0.05
+DRAIN_SECONDS = 20.0
 
 
 def worker_name() -> str:
@@ -37,6 +42,8 @@ async def run(settings: Settings, redis_url: str, *, stop: asyncio.Event | None 
         log.info("worker.start", worker=loop.leases.worker)
         tasks = [
             asyncio.create_task(_again(stop, "sweep", SWEEP_SECONDS, lambda: sweep(loop))),
+            asyncio.create_task(_again(stop, "upkeep", UPKEEP_SECONDS, lambda: upkeep(loop))),
+            asyncio.create_task(_again(stop, "deliveries", DELIVERIES_SECONDS, lambda: redeliver_missed(loop))),
             asyncio.create_task(
                 _again(stop, "arq", BACK_OFF, lambda: _work(loop, redis_url, settings.worker_jobs, stop))
             ),
@@ -69,10 +76,11 @@ async def _again(stop: asyncio.Event, name: str, pause: float, work: Callable[[]
 
 
 async def _work(loop: Loop, redis_url: str, jobs: int, stop: asyncio.Event) -> None:
-    """arq's worker, which ends when Redis goes away: the caller starts another."""
+    """arq's worker, which ends when Redis goes away: the caller starts another. Steps under way are finished first."""
+    pool = queue.connect(redis_url)
     worker = Worker(
         functions(),
-        redis_settings=queue.settings(redis_url),
+        redis_pool=pool,
         queue_name=queue.QUEUE,
         job_serializer=queue.encode,
         job_deserializer=queue.decode,
@@ -82,7 +90,6 @@ async def _work(loop: Loop, redis_url: str, jobs: int, stop: asyncio.Event) -> N
         queue_read_limit=5000,
         keep_result=0,
         handle_signals=False,
-        job_completion_wait=30,
     )
     running = asyncio.create_task(worker.async_run())
     stopping = asyncio.create_task(stop.wait())
@@ -93,7 +100,17 @@ async def _work(loop: Loop, redis_url: str, jobs: int, stop: asyncio.Event) -> N
     finally:
         stopping.cancel()
         running.cancel()
-        with contextlib.suppress(asyncio.CancelledError, redis.RedisError, OSError):
-            await running
+        await asyncio.gather(running, return_exceptions=True)
+        await _drain(list(worker.tasks.values()))
         with contextlib.suppress(redis.RedisError, OSError):
-            await worker.close()
+            await pool.aclose(close_connection_pool=True)
+
+
+async def _drain(tasks: "list[asyncio.Task[object]]") -> None:
+    """Let steps under way end; what takes too long is cut off, and done again by whoever finds it."""
+    if not tasks:
+        return
+    _, late = await asyncio.wait(tasks, timeout=DRAIN_SECONDS)
+    for task in late:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,6 +1,6 @@
 """Branches that we write to: which ones never, and how one is made or moved without losing anybody's commit."""
 
-from github.errors import AlreadyExists, NotFastForward, NotFound, RefusedBranch
+from github.errors import AlreadyExists, Invalid, NotFastForward, NotFound, RefusedBranch, RuleViolation
 from github.refs import branch_problem
 from github.repositories import branch, facts, head
 from github.repository import Repository, quoted
@@ -39,6 +39,22 @@ async def create(repository: Repository, name: str, sha: str) -> None:
     except AlreadyExists:
         if await head(repository, name) != sha:
             raise
+    except RuleViolation:
+        raise
+    except Invalid:
+        await _refuse_blocked(repository, name)
+        raise
+
+
+async def _refuse_blocked(repository: Repository, name: str) -> None:
+    """Git keeps refs as paths, so a branch `a` makes `a/b` impossible; GitHub does not say so."""
+    parts = name.split("/")
+    for count in range(1, len(parts)):
+        parent = "/".join(parts[:count])
+        if await head(repository, parent) is not None:
+            raise RefusedBranch(
+                f"the branch {parent!r} is in the way of {name!r}: delete it, or set another `branch_prefix`"
+            )
 
 
 async def fast_forward(repository: Repository, name: str, sha: str) -> None:
@@ -62,5 +78,6 @@ async def delete(repository: Repository, name: str) -> None:
     try:
         path = f"git/refs/heads/{quoted(name)}"
         await repository.request("DELETE", path, scope=Scope.PUBLISH, repeatable=True)
-    except NotFound:
-        return
+    except (Invalid, NotFound):  # GitHub says 422 "Reference does not exist"
+        if await head(repository, name) is not None:
+            raise

@@ -3,7 +3,8 @@
 Events are only hints; this is the truth. Reading it costs six conditional requests. `github.settle` says what it means.
 """
 
-from collections.abc import Iterable, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -123,15 +124,15 @@ async def snapshot(
 
     Raises NotFound or Invalid where there is no such commit.
     """
-    runs = await _workflow_runs(repository, sha)
     path = f"commits/{sha}"
-    found = [
-        item
-        async for item in repository.pages(f"{path}/check-runs", "check_runs", cached=True, params={"filter": "latest"})
-    ]
-    suites = [item async for item in repository.pages(f"{path}/check-suites", "check_suites", cached=True)]
-    statuses = [item async for item in repository.pages(f"{path}/status", "statuses", cached=True)]
-    required = await required_checks(repository, base) if base else ()
+    latest = {"filter": "latest"}
+    runs, found, suites, statuses, required = await asyncio.gather(
+        _workflow_runs(repository, sha),
+        _all(repository.pages(f"{path}/check-runs", "check_runs", cached=True, params=latest)),
+        _all(repository.pages(f"{path}/check-suites", "check_suites", cached=True)),
+        _all(repository.pages(f"{path}/status", "statuses", cached=True)),
+        required_checks(repository, base) if base else _nothing(),
+    )
     return assemble(
         sha, found, suites, statuses, runs, required, own_app_id=own_app_id, conflicted=_conflicted(pull, sha)
     )
@@ -215,6 +216,14 @@ def assemble(
         changed_at=max(changed, default=0.0),
         conflicted=conflicted,
     )
+
+
+async def _all(items: AsyncIterator[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [item async for item in items]
+
+
+async def _nothing() -> tuple[Required, ...]:
+    return ()
 
 
 async def _workflow_runs(repository: Repository, sha: str) -> list[Run]:

@@ -13,12 +13,14 @@ from github.addresses import Addresses
 from github.clock import Clock
 from github.errors import Forbidden, NotFound, PermissionMissing, RateLimited, Unauthorized
 from github.etags import Etags, Kept
+from github.names import Names
 from github.pace import Pace
 from github.repository import Repository
 from github.scopes import Scope, allows, permissions_for
 from github.tokens import AppKey, Token, TokenBook, timestamp
 from github.wire import Answer, Wire
 
+GRANTS_HOLD = 60.0  # seconds before a refusal makes us ask again what the owner has accepted
 FRESH_WAITS = (1.0, 2.0, 4.0)  # seconds between tries of a token that GitHub may not know everywhere yet
 
 log = structlog.get_logger()
@@ -83,9 +85,9 @@ class GitHubApp:
         self._tokens = TokenBook(self.clock)
         self._paces: dict[int, Pace] = {}
         self._etags = Etags()
-        self._granted: dict[int, Mapping[str, str]] = {}
+        self._granted: dict[int, tuple[float, Mapping[str, str]]] = {}
         self._identity: Identity | None = None
-        self.names: dict[int, str] = {}
+        self.names = Names(self.clock)
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -120,8 +122,14 @@ class GitHubApp:
     async def installation(self, installation_id: int) -> InstallationFacts:
         """One installation, as it is now. Raises NotFound once it is removed."""
         facts = _installation((await self.as_app("GET", f"app/installations/{installation_id}")).json())
-        self._granted[installation_id] = facts.permissions
+        self._granted[installation_id] = (self.clock.now(), facts.permissions)
         return facts
+
+    async def granted(self, installation_id: int) -> Mapping[str, str]:
+        """The permissions that the installation's owner has accepted, as far as we know."""
+        if installation_id not in self._granted:
+            await self.installation(installation_id)
+        return self._granted[installation_id][1]
 
     async def find_installation(self, full_name: str) -> InstallationFacts:
         """The installation that includes the repository `owner/name`. Raises NotFound."""
@@ -140,7 +148,8 @@ class GitHubApp:
         answer = (await self.as_app("POST", path, json=body, repeatable=True)).json()
         granted = answer.get("permissions") or {}
         log.info("token minted", installation=installation_id, repositories=list(repository_ids), permissions=granted)
-        return Token(str(answer["token"]), timestamp(answer["expires_at"]), self.clock.now(), granted)
+        expires_at = timestamp(answer["expires_at"]) - self._key.offset
+        return Token(str(answer["token"]), expires_at, self.clock.now(), granted)
 
     async def revoke(self, token: str) -> None:
         """End a token now. One that is ended already is fine."""
@@ -152,8 +161,8 @@ class GitHubApp:
 
     def repository(self, installation_id: int, repository_id: int, full_name: str | None = None) -> Repository:
         """A handle on the repository with this lasting id; `full_name` spares a question if it is known."""
-        if full_name:
-            self.names.setdefault(repository_id, full_name)
+        if full_name and self.names.get(repository_id) is None:
+            self.names.put(repository_id, full_name, confirmed=False)
         return Repository(self, installation_id, repository_id)
 
     async def repositories(self, installation_id: int) -> AsyncIterator[dict[str, Any]]:
@@ -223,9 +232,13 @@ class GitHubApp:
         try:
             return await self._with_token(installation_id, repository_ids, scope, send)
         except RateLimited as limit:
-            pace.limited(limit)
-            log.warning("github limit", installation=installation_id, until=limit.retry_at, secondary=limit.secondary)
+            self.limited(installation_id, limit)
             raise
+
+    def limited(self, installation_id: int, limit: RateLimited) -> None:
+        """Send nothing more for the installation until the limit is over."""
+        self._pace(installation_id).limited(limit)
+        log.warning("github limit", installation=installation_id, until=limit.retry_at, secondary=limit.secondary)
 
     def forget(self, installation_id: int) -> None:
         """Forget what the installation's owner had accepted: it has changed."""
@@ -239,7 +252,8 @@ class GitHubApp:
         scope: Scope,
         send: Callable[[Token], Awaitable[Answer]],
     ) -> Answer:
-        """Send with a token, allowing a fresh one seconds to be known everywhere and renewing an old one once."""
+        """Send with a token. A fresh one is allowed seconds to be known everywhere; one that is refused is renewed
+        once, also when the owner may have accepted more permissions since."""
         key = (installation_id, repository_ids, scope)
         waits = list(FRESH_WAITS)
         renewed = False
@@ -251,17 +265,20 @@ class GitHubApp:
                 hopeless = isinstance(error, PermissionMissing) and not allows(error.needed, token.permissions)
                 if not hopeless and waits and token.fresh(self.clock.now()):
                     await self.clock.sleep(waits.pop(0))
-                elif isinstance(error, Unauthorized) and not renewed:
+                elif renewed:
+                    raise
+                elif isinstance(error, Unauthorized):
                     renewed = True
                     self._tokens.drop(key, token)
-                else:
+                elif self.clock.now() - self._granted.get(installation_id, (0.0, {}))[0] > GRANTS_HOLD:
+                    renewed = True
                     self.forget(installation_id)
+                else:
                     raise
 
     async def _mint_scope(self, installation_id: int, repository_ids: tuple[int, ...], scope: Scope) -> Token:
-        if installation_id not in self._granted:
-            await self.installation(installation_id)
-        return await self.mint(installation_id, repository_ids, permissions_for(scope, self._granted[installation_id]))
+        granted = await self.granted(installation_id)
+        return await self.mint(installation_id, repository_ids, permissions_for(scope, granted))
 
     async def _conditional(
         self, installation_id: int, url: str, authorization: str, params: Mapping[str, str | int] | None
@@ -271,7 +288,7 @@ class GitHubApp:
         headers = {"If-None-Match": kept.etag} if kept else None
         answer = await self.wire.send("GET", url, authorization=authorization, params=params, headers=headers)
         if kept and answer.status == 304:
-            return Answer(200, {"link": kept.link}, kept.body)
+            return Answer(200, {"link": kept.link}, kept.body, answer.moved)
         self._etags.put(key, Kept(answer.headers.get("etag", ""), answer.body, answer.headers.get("link", "")))
         return answer
 

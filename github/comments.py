@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
-from github.errors import GitHubError, Gone, NotFound
+from github.errors import Forbidden, GitHubError, Gone, Invalid, NotFound
 from github.outcomes import Source, Where
 from github.repository import Repository
 from github.scopes import Scope
@@ -94,7 +94,7 @@ async def still_there(repository: Repository, source: Source) -> bool:
 
 
 async def react(repository: Repository, number: int, source: Source, content: str = EYES) -> bool:
-    """React to the text that asked; False where it cannot be (a check's button, a deleted comment). Twice is once."""
+    """React to the text that asked; False where it cannot be (a button, a deleted or locked text). Twice is once."""
     paths = {
         Where.ISSUE: f"issues/{number}",
         Where.PULL: f"issues/{number}",
@@ -110,7 +110,7 @@ async def react(repository: Repository, number: int, source: Source, content: st
         path = f"{paths[source.where]}/reactions"
         await repository.request("POST", path, scope=Scope.TALK, json={"content": content}, repeatable=True)
         return True
-    except (NotFound, Gone):
+    except (NotFound, Gone, Invalid, Forbidden):
         return False
 
 

@@ -4,7 +4,7 @@ GitHub keeps three days (GitHub Enterprise Server seven) and never delivers agai
 so what nobody wants is left out before anything is fetched.
 """
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,11 +46,12 @@ async def walk(app: GitHubApp, *, since: float) -> AsyncIterator[Delivery]:
         page = answer.next_page
 
 
-def missed(deliveries: Iterable[Delivery], seen: set[str]) -> list[Delivery]:
+def missed(deliveries: Iterable[Delivery], seen: Container[str]) -> list[Delivery]:
     """One delivery for each event that some rule could want and that never reached us, oldest first. Pure.
 
     `seen` holds the GUIDs in our inbox. An event is missed if it is not there, also where GitHub believes that it was
-    delivered: an answer of ours may have been lost together with the disk it was written to.
+    delivered: an answer of ours may have been lost together with the disk it was written to. Leave out what was tried
+    only a moment ago, which may still be on its way.
     """
     latest: dict[str, Delivery] = {}
     for delivery in sorted(deliveries, key=lambda each: each.delivered_at):

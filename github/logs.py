@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 
 from github.checks import Check, Kind
-from github.errors import Forbidden, GitHubError, NotFound, Unreachable
+from github.errors import Forbidden, GitHubError, NotFound, PermissionMissing, Unreachable
 from github.repository import Repository
 
 LogOpener = Callable[[], AbstractAsyncContextManager[AsyncIterator[bytes]]]
@@ -137,10 +137,12 @@ async def open_log(repository: Repository, job_id: int) -> AsyncIterator[AsyncIt
     waits = list(LOG_WAITS)
     async with AsyncExitStack() as stack:
         while True:
-            address = await _address(repository, job_id)
             try:
+                address = await _address(repository, job_id)
                 response = await stack.enter_async_context(repository.app.wire.stream(address))
                 break
+            except PermissionMissing:
+                raise
             except (NotFound, Forbidden, Unreachable):
                 if not waits:
                     raise

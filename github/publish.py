@@ -10,12 +10,13 @@ import structlog
 
 from github import branches
 from github.commits import TRAILER, create_commit, find_turn, tree_of
-from github.errors import AlreadyExists, Conflict, GitHubError, NotFastForward
+from github.errors import AlreadyExists, Conflict, GitHubError, NotFastForward, WorkflowsPermissionMissing
 from github.repositories import compare, head
 from github.repository import Repository
 from github.scopes import Scope
 from github.trees import ContentOf, FileChange, build_tree
 
+WORKFLOWS = ".github/workflows/"
 RACES = 3  # pushes by others in a row, during one publication, that are merged before it gives up
 
 log = structlog.get_logger()
@@ -65,6 +66,7 @@ async def publish(repository: Repository, wanted: Publication, content_of: Conte
     if f"{TRAILER}: {wanted.turn}" not in wanted.message:
         raise ValueError(f"the message of turn {wanted.turn} lacks its trailer: it could not be found again")
     await branches.refuse_unless_ours_to_write(repository, wanted.branch)
+    await _refuse_workflows(repository, wanted)
     tip = await head(repository, wanted.branch)
     if tip is not None and (done := await find_turn(repository, wanted.branch, wanted.turn)):
         return Published(done, tip, already=True)
@@ -79,6 +81,17 @@ async def publish(repository: Repository, wanted: Publication, content_of: Conte
         except (NotFastForward, AlreadyExists):
             tip = await head(repository, wanted.branch)
     raise GitHubError(f"{wanted.branch} moved {RACES} times while turn {wanted.turn} was published; try again later")
+
+
+async def _refuse_workflows(repository: Repository, wanted: Publication) -> None:
+    """GitHub would refuse the push, in words that do not always say why."""
+    touched = [change.path for change in wanted.changes if change.path.startswith(WORKFLOWS)]
+    if touched and "workflows" not in await repository.app.granted(repository.installation_id):
+        raise WorkflowsPermissionMissing(
+            f"the turn changes {', '.join(touched[:5])}, and the App has no permission `workflows: write`: nothing was "
+            "published; an owner can give it to the App, or make that change by hand",
+            needed="workflows=write",
+        )
 
 
 async def _place(repository: Repository, wanted: Publication, commit: str, tip: str | None) -> Published:

@@ -44,8 +44,3 @@ def branch_name(prefix: str, number: int | None, title: str, *, suffix: str = ""
     if problem := branch_problem(name):
         raise ValueError(f"branch prefix {prefix!r} makes no valid branch name ({name!r}): {problem}")
     return name
-
-
-def blocks(existing: str, wanted: str) -> bool:
-    """Whether a branch `existing` makes `wanted` impossible: Git keeps refs as paths, so `a` blocks `a/b`."""
-    return wanted.startswith(existing + "/") or existing.startswith(wanted + "/")

@@ -70,7 +70,7 @@ class Pull:
 async def facts(repository: Repository) -> Facts:
     """What the repository is like. Raises NotFound."""
     found = await repository.get("", cached=True)
-    repository.app.names[repository.id] = str(found["full_name"])
+    repository.app.names.put(repository.id, str(found["full_name"]))
     return Facts(
         id=int(found["id"]),
         full_name=str(found["full_name"]),

@@ -36,9 +36,9 @@ class Repository:
 
     async def refresh_name(self) -> str:
         """Ask GitHub what the repository is called now. Raises NotFound if it is gone or no longer ours to see."""
-        answer = await self._send("GET", f"repositories/{self.id}", Scope.READ)
+        answer = await self._send("GET", f"repositories/{self.id}", Scope.READ, cached=True)
         name = str(answer.json()["full_name"])
-        self.app.names[self.id] = name
+        self.app.names.put(self.id, name)
         return name
 
     async def request(
@@ -69,12 +69,14 @@ class Repository:
         try:
             answer = await self._send(method, f"repos/{name}/{path}".rstrip("/"), scope, **options)
         except NotFound:
-            if await self.refresh_name() == name:
+            if not self.app.names.doubtful(self.id):
                 raise
-            name = await self.full_name()
+            former, name = name, await self.refresh_name()
+            if name == former:
+                raise
             answer = await self._send(method, f"repos/{name}/{path}".rstrip("/"), scope, **options)
         if answer.moved:
-            self.app.names.pop(self.id, None)
+            self.app.names.forget(self.id)
         return answer
 
     async def get(self, path: str, *, cached: bool = False, params: Mapping[str, str | int] | None = None) -> Any:
@@ -117,7 +119,10 @@ class Repository:
         )
         value = answer.json()
         if value.get("errors"):
-            raise _graphql_error(value["errors"], self.app.clock.now())
+            error = _graphql_error(value["errors"], self.app.clock.now())
+            if isinstance(error, RateLimited):
+                self.app.limited(self.installation_id, error)
+            raise error
         return value.get("data") or {}
 
     async def _send(self, method: str, path: str, scope: Scope, **options: Any) -> Answer:

@@ -1,23 +1,32 @@
-"""Running checks again without a new commit. A run keeps its id and gets another attempt, its jobs get new ids."""
+"""Running a check again where it is, without a new commit."""
 
 from github.checks import Check, Kind
-from github.errors import Conflict, Forbidden, Invalid, NotFound
+from github.errors import Conflict, Forbidden, Gone, Invalid, NotFound
 from github.repository import Repository
 from github.scopes import Scope
 
 
 async def rerun(repository: Repository, check: Check) -> bool:
-    """Run the failed check once more; False where GitHub cannot (another app's check, too old, running already)."""
-    if check.kind is Kind.JOB and check.run_id:
-        path = f"actions/runs/{check.run_id}/rerun-failed-jobs"
-    elif check.kind is Kind.WORKFLOW:
-        path = f"actions/runs/{check.id}/rerun"
-    elif check.kind is Kind.CHECK_RUN:
-        path = f"check-runs/{check.id}/rerequest"
-    else:
-        return False
+    """Have `check` run again; True if it does, or did so already since it was looked at.
+
+    For Actions the failed jobs of its whole run are run again, as attempt n+1 of the same run, which GitHub allows for
+    30 days. Another app is asked to by a re-request. A commit status cannot be run again. False where GitHub refuses.
+    """
     try:
-        await repository.request("POST", path, scope=Scope.RERUN)
-    except (Forbidden, Invalid, NotFound, Conflict):
+        if check.kind in (Kind.JOB, Kind.WORKFLOW) and check.run_id:
+            return await _rerun_failed_jobs(repository, check)
+        if check.kind is Kind.CHECK_RUN:
+            await repository.request("POST", f"check-runs/{check.id}/rerequest", scope=Scope.RERUN)
+            return True
+    except (Conflict, Forbidden, Gone, Invalid, NotFound):
         return False
+    return False
+
+
+async def _rerun_failed_jobs(repository: Repository, check: Check) -> bool:
+    path = f"actions/runs/{check.run_id}"
+    run = await repository.get(path)
+    if int(run.get("run_attempt") or 1) > check.run_attempt or run.get("status") != "completed":
+        return True
+    await repository.request("POST", f"{path}/rerun-failed-jobs", scope=Scope.RERUN)
     return True

@@ -38,13 +38,16 @@ class Token:
 
 
 class AppKey:
-    """The App's id and private key, and JWTs made with them. Raises ValueError for a key that is none."""
+    """The App's id and private key, and JWTs made with them. Raises ValueError for a key that is none.
+
+    `offset` is how far GitHub's clock is ahead of ours, in seconds, once that mattered.
+    """
 
     def __init__(self, app_id: int | str, private_key: str, clock: Clock) -> None:
         self._issuer = str(app_id)
         self._key = private_key
         self._clock = clock
-        self._offset = 0.0
+        self.offset = 0.0
         self._made: tuple[float, str] | None = None
         try:
             self.jwt()
@@ -55,7 +58,7 @@ class AppKey:
 
     def jwt(self) -> str:
         """A JWT that is valid now, by GitHub's clock as far as it is known."""
-        now = self._clock.now() + self._offset
+        now = self._clock.now() + self.offset
         if self._made is None or not 0 <= now - self._made[0] < JWT_REUSED:
             claims = {"iss": self._issuer, "iat": int(now - JWT_BACKDATED), "exp": int(now + JWT_LIFE)}
             self._made = (now, jwt.encode(claims, self._key, algorithm="RS256"))
@@ -68,9 +71,9 @@ class AppKey:
         except (ValueError, TypeError):
             return False
         offset = theirs - self._clock.now()
-        if abs(offset - self._offset) < SKEW_THAT_MATTERS:
+        if abs(offset - self.offset) < SKEW_THAT_MATTERS:
             return False
-        self._offset, self._made = offset, None
+        self.offset, self._made = offset, None
         return True
 
 

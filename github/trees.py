@@ -26,6 +26,10 @@ class TreeMismatch(GitHubError):
     """GitHub's tree is not the box's, so nothing was published."""
 
 
+class BadChange(TreeMismatch):
+    """A change that no tree at GitHub can hold: a path that is none or not UTF-8, or something that is no file."""
+
+
 @dataclass(frozen=True, slots=True)
 class FileChange:
     """One changed file: `sha` is its blob's name, None for a deleted file. A rename is a deletion and an addition.
@@ -54,7 +58,7 @@ async def build_tree(
 ) -> str:
     """The SHA of `base_tree` with `changes` applied. `content_of` gives the bytes of a blob by its SHA.
 
-    Raises TreeMismatch if the result is not `expected`, ValueError for a change that no tree can hold.
+    Raises TreeMismatch if the result is not `expected`, BadChange for a change that no tree can hold.
     """
     for change in changes:
         _check(change)
@@ -152,6 +156,11 @@ def _parents(path: str) -> list[str]:
 def _check(change: FileChange) -> None:
     parts = change.path.split("/")
     if any(part in ("", ".", "..") or part.lower() == ".git" for part in parts) or "\0" in change.path:
-        raise ValueError(f"{change.path!r} is no path that a Git tree may hold")
+        raise BadChange(f"{change.path!r} is no path that a Git tree may hold: nothing was published")
+    if change.path.encode("utf-8", "replace").decode() != change.path:
+        raise BadChange(f"the path {change.path!r} is not UTF-8, which GitHub's API needs: rename the file")
     if change.mode not in MODES:
-        raise ValueError(f"{change.path!r} has mode {change.mode}; only files and symlinks can be published")
+        raise BadChange(
+            f"{change.path!r} has mode {change.mode}: only files and symlinks can be published, no submodules and no "
+            "repositories inside this one"
+        )

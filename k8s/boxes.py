@@ -72,6 +72,12 @@ class BoxStatus:
         """Whether its runner asks for turns now, or soon will."""
         return self.state in (BoxState.STARTING, BoxState.RUNNING)
 
+    @property
+    def may_come(self) -> bool:
+        """Whether it may still come to run without anybody doing anything: a node may appear, a registry come back."""
+        waits = self.state in (BoxState.UNSCHEDULABLE, BoxState.IMAGE_ERROR)
+        return self.usable or (waits and not self.permanent)
+
 
 class BoxesUnavailable(Exception):
     """The place that holds the boxes did not answer, or refuses us. Nothing is known about any box; try again later."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from k8s.runner.protocol import LONGEST_LINE, OUTPUT_CHUNK
 from loops.journal import Entry
-from loops.redact import RedactedStream, Redactor
+from loops.redact import Redactor
 from loops.runtimes.base import EVENT_TEXT, JSON, Parser, Runtime, RuntimeEvent, clip
 
 PAYLOAD_TEXT = 60_000
@@ -15,6 +15,9 @@ PAYLOAD_TEXT = 60_000
 HEAD_OF_CUT_LINE = 64 * 1024
 FORCED_AT = OUTPUT_CHUNK // 2
 """Bytes at which text is let go although its end may be the beginning of a secret: else a box would stop sending."""
+
+LOOK_BACK = 50
+"""Lines at the end of which a break is looked for; a longer word without one waits as a whole."""
 
 Totals = Mapping[str, float] | None
 
@@ -65,22 +68,20 @@ def digest(
     time: the box sends them again.
     """
     lines, cut = _lines(data, end=end)
-    everything = end or len(data) >= FORCED_AT
     work = _Work(parser_of(runtime, state, totals), redactor, skipping=bool(state.get("cut")))
-    safe = 0
-    for number, line in enumerate(lines, start=1):
+    for line in lines:
         work.line(line)
-        if not work.held:
-            safe = number
-    if safe < len(lines) and not everything:
-        lines, cut = lines[:safe], False
+    safe = len(lines) if end or cut or len(data) >= FORCED_AT else work.safe()
+    if safe < len(lines):
+        lines = lines[:safe]
         work = _Work(parser_of(runtime, state, totals), redactor, skipping=bool(state.get("cut")))
         for line in lines:
             work.line(line)
     if cut:
         work.cut()
     work.flush()
-    new_state: JSON = {"parser": work.parser.state()}
+    # a parser may remember text that was printed, and its memory is stored
+    new_state: JSON = {"parser": redactor.value(work.parser.state())}
     if work.skipping:
         new_state["cut"] = True
     return Digest(sum(map(len, lines)), new_state, work.entries, work.usage)
@@ -92,7 +93,7 @@ def entries_of(events: Sequence[RuntimeEvent], redactor: Redactor) -> tuple[list
     for event in events:
         if event.kind == "usage":
             usage.add(event.payload)
-    return [_entry(event, redactor) for event in events], usage
+    return [_entry(event, redactor) for event in events if event.kind != "usage"], usage
 
 
 def _lines(data: bytes, *, end: bool) -> tuple[list[bytes], bool]:
@@ -107,35 +108,50 @@ def _lines(data: bytes, *, end: bool) -> tuple[list[bytes], bool]:
 
 
 class _Work:
+    """Lines in, entries out. The text of the message that is being streamed is collected until it is flushed."""
+
     def __init__(self, parser: Parser, redactor: Redactor, *, skipping: bool) -> None:
         self.parser = parser
         self.skipping = skipping
         self.entries: list[Entry] = []
         self.usage = Usage()
         self._redactor = redactor
-        self._stream: RedactedStream | None = None
         self._streamed: RuntimeEvent | None = None
         self._text: list[str] = []
         self._length = 0
-
-    @property
-    def held(self) -> bool:
-        return self._stream is not None and bool(self._stream.held)
+        self._message = 0
+        self._marks: list[tuple[int, int]] = []  # after each line: the open message, and how long it was
 
     def line(self, line: bytes) -> None:
         if self.skipping:
             self.skipping = not line.endswith(b"\n")
-            return
-        if len(line) >= LONGEST_LINE:
-            line = line[:HEAD_OF_CUT_LINE]
-        text = line.decode("utf-8", "replace").rstrip("\r\n")
-        for event in self.parser.parse(text):
-            self._event(event)
+        else:
+            if len(line) >= LONGEST_LINE:
+                line = line[:HEAD_OF_CUT_LINE]
+            for event in self.parser.parse(line.decode("utf-8", "replace").rstrip("\r\n")):
+                self._event(event)
+        self._marks.append((self._message, self._length))
 
     def cut(self) -> None:
         self.skipping = True
         note = f"a line of more than {LONGEST_LINE} bytes was cut here"
         self._event(RuntimeEvent("status", {"text": note}))
+
+    def safe(self) -> int:
+        """How many of the lines can be shown without tearing a secret apart that goes on behind the last of them."""
+        text = "".join(self._text)
+        for number in range(len(self._marks), 0, -1):
+            message, length = self._marks[number - 1]
+            if message != self._message or (length == 0 and not text):
+                return number
+            if len(self._marks) - number < LOOK_BACK and not self._unfinished(text[:length]):
+                return number
+        return 0
+
+    def _unfinished(self, text: str) -> bool:
+        stream = self._redactor.stream()
+        stream.feed(text)
+        return bool(stream.held)
 
     def _event(self, event: RuntimeEvent) -> None:
         if event.kind == "usage":
@@ -147,32 +163,20 @@ class _Work:
             return
         if self._streamed is not None and not _same_message(self._streamed, event):
             self.flush()
-        if self._stream is None:
-            self._stream = self._redactor.stream()
-            self._streamed = event
-        self._add(self._stream.feed(str(event.payload.get("text", ""))))
-
-    def _add(self, text: str) -> None:
+        self._streamed = event
+        text = str(event.payload.get("text", ""))
         self._text.append(text)
         self._length += len(text)
-        if self._length >= EVENT_TEXT:
-            self._emit()
-
-    def _emit(self) -> None:
-        if self._streamed is None:
-            return
-        text = "".join(self._text)
-        self._text, self._length = [], 0
-        for start in range(0, len(text), EVENT_TEXT):
-            payload = {**self._streamed.payload, "text": clean(text[start : start + EVENT_TEXT])}
-            self.entries.append((self._streamed.kind, payload))
 
     def flush(self) -> None:
-        if self._stream is None:
-            return
-        self._add(self._stream.flush())
-        self._emit()
-        self._stream = self._streamed = None
+        if self._streamed is not None:
+            text = clean(self._redactor.text("".join(self._text)))
+            for start in range(0, len(text), EVENT_TEXT):
+                payload = {**self._streamed.payload, "text": text[start : start + EVENT_TEXT]}
+                self.entries.append((self._streamed.kind, payload))
+        self._streamed = None
+        self._text, self._length = [], 0
+        self._message += 1
 
 
 def _same_message(one: RuntimeEvent, other: RuntimeEvent) -> bool:

@@ -56,5 +56,9 @@ class LoopOptions(BaseModel):
     box_start_seconds: float = Field(
         300, gt=0, description="How long a box may take to come for its turn (image pull)."
     )
+    box_idle_minutes: float = Field(
+        30, gt=0, description="A box without a turn for this long is stopped; its home stays."
+    )
+    box_home_days: float = Field(14, gt=0, description="A home without a turn for this long is deleted.")
     evidence_bytes: int = Field(16_000, ge=1000, description="Budget of the excerpt of one failing check in a prompt.")
     lease_seconds: float = Field(10, gt=1, description="A worker that died lets go of its session after this long.")

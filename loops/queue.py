@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import redis.asyncio as redis
 import structlog
-from arq.connections import ArqRedis, RedisSettings
+from arq.connections import ArqRedis
 
 log = structlog.get_logger(__name__)
 
@@ -19,9 +19,7 @@ class Queue:
     """Sends triggers. `job` names the occasion: while a trigger of that name is queued or runs, another is not sent."""
 
     def __init__(self, url: str) -> None:
-        pool: Any = redis.ConnectionPool.from_url(url, socket_timeout=5, socket_connect_timeout=5)
-        # pickle, arq's default, would run code for whoever can write to Redis
-        self._arq = ArqRedis(pool, job_serializer=encode, job_deserializer=decode, default_queue_name=QUEUE)
+        self._arq = connect(url)
 
     async def send(self, task: str, key: int | str, job: str) -> bool:
         """Ask a worker to run `task(key)`. False, with a log line, when Redis cannot be reached: the sweep will."""
@@ -42,8 +40,8 @@ class Queue:
         await self._arq.aclose(close_connection_pool=True)
 
 
-def settings(url: str) -> RedisSettings:
-    """arq's settings for a redis:// or unix:// URL."""
-    found = RedisSettings.from_dsn(url)
-    found.conn_timeout = 5
-    return found
+def connect(url: str) -> ArqRedis:
+    """arq's client for a redis:// or unix:// URL; it connects when it is first used."""
+    pool: Any = redis.ConnectionPool.from_url(url, socket_timeout=5, socket_connect_timeout=5)
+    # pickle, arq's default, would run code for whoever can write to Redis
+    return ArqRedis(pool, job_serializer=encode, job_deserializer=decode, default_queue_name=QUEUE)

@@ -11,6 +11,9 @@ from loops.database import Database
 from loops.migrations import upgrade
 from tests.postgres import in_a_thread
 
+on_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+"""For a test that uses `database_url` but not what differs between databases: once is enough."""
+
 
 @pytest.fixture(scope="session")
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -17,6 +17,14 @@ def demo(
         str | None, typer.Option(help="Any program as the agent: runs in the checkout, reads its prompt on stdin.")
     ] = None,
     cap: Annotated[int | None, typer.Option(min=0, max=20, help="Attempts after the first turn.")] = None,
+    boxes: Annotated[
+        str, typer.Option(help="Where turns run: local, or kubernetes (a small cluster of ours).")
+    ] = "local",
+    kubeconfig: Annotated[
+        Path | None, typer.Option(help="With --boxes kubernetes: a real cluster instead; needs --box-image and --host.")
+    ] = None,
+    box_image: Annotated[str | None, typer.Option(help="Image of the boxes on a real cluster.")] = None,
+    host: Annotated[str, typer.Option(help="Address of this machine by which boxes reach it.")] = "127.0.0.1",
     keep: Annotated[bool, typer.Option("--keep", help="Stay up at the end, to click around.")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line of stdout.")] = False,
 ) -> None:
@@ -29,7 +37,8 @@ def demo(
     from app.demo.world import Misuse
 
     try:
-        code = asyncio.run(run(Options(repo, issue, agent, cap, keep, json)))
+        options = Options(repo, issue, agent, cap, keep, json, boxes, kubeconfig, box_image, host)
+        code = asyncio.run(run(options))
     except Misuse as error:
         print(f"greenloop demo: {error}", file=sys.stderr)
         raise typer.Exit(2) from None

@@ -15,13 +15,13 @@ from typing import Any
 from cryptography.fernet import Fernet
 
 from app.demo.follow import Refused, follow, report
+from app.demo.places import place
 from app.demo.progress import Progress
 from app.demo.world import ISSUE, World, build_world, prepare_source
 from app.logging import configure
 from app.processes import Supervisor
 from app.settings import Settings
 from app.valkey import EmbeddedRedis
-from k8s.local import LocalBoxes
 from loops.database import Database
 from loops.migrations import upgrade
 from loops.tables import Session
@@ -40,6 +40,10 @@ class Options:
     cap: int | None
     keep: bool
     json: bool
+    boxes: str = "local"
+    kubeconfig: Path | None = None
+    box_image: str | None = None
+    host: str = "127.0.0.1"
 
 
 async def demo(options: Options) -> int:
@@ -58,23 +62,24 @@ async def _in_folder(options: Options, folder: Path) -> int:
     async with contextlib.AsyncExitStack() as stack:
         progress.step("A local GitHub with a repository, two people and the App")
         port = _free_port()
-        world = await build_world(source, folder, webhook_url=f"http://127.0.0.1:{port}/webhooks/github")
+        webhook_url = f"http://{options.host}:{port}/webhooks/github"
+        world = await build_world(source, folder, webhook_url, options.host)
         stack.push_async_callback(world.close)
         environment = _environment(options, world, folder, port)
+        boxes = place(options.boxes, folder, options.kubeconfig, options.box_image, options.host)
+        environment |= await stack.enter_async_context(boxes)
         redis = EmbeddedRedis(folder / "redis")
         environment["GREENLOOP_REDIS_URL"] = redis.start()
         stack.callback(redis.stop)
         settings = _settings(environment)
         await upgrade(settings.database)
-        boxes = LocalBoxes(settings.folder / "boxes")
-        stack.push_async_callback(_end_boxes, boxes)
         progress.step("Greenloop: web and worker")
-        web = Supervisor("web", ["web", "--port", str(port)], environment, folder)
+        web = Supervisor("web", ["web", "--host", options.host, "--port", str(port)], environment, folder)
         worker = Supervisor("worker", ["worker"], environment, folder)
         for process in (web, worker):
             process.start()
             stack.push_async_callback(process.stop)
-        await _listening(port)
+        await _listening(options.host, port)
         database = Database(settings.database)
         stack.push_async_callback(database.close)
         title, _, body = (options.issue or ISSUE).strip().partition("\n")
@@ -120,9 +125,8 @@ def _environment(options: Options, world: World, folder: Path, port: int) -> dic
         "GREENLOOP_ENCRYPTION_KEYS_FILE": str(keys),
         "GREENLOOP_GITHUB_API_URL": world.local.api_url,
         "GREENLOOP_GITHUB_WEB_URL": world.local.web_url,
-        "GREENLOOP_PUBLIC_URL": f"http://127.0.0.1:{port}",
-        "GREENLOOP_SERVICE_URL": f"http://127.0.0.1:{port}",
-        "GREENLOOP_BOXES": "local",
+        "GREENLOOP_PUBLIC_URL": f"http://{options.host}:{port}",
+        "GREENLOOP_SERVICE_URL": f"http://{options.host}:{port}",
         "GREENLOOP_RUNTIME": "command",
         "GREENLOOP_COMMAND": agent,
     }
@@ -144,22 +148,16 @@ def _settings(environment: dict[str, str]) -> Settings:
     return settings
 
 
-async def _listening(port: int) -> None:
+async def _listening(host: str, port: int) -> None:
     """Wait until the web process answers. Raises RuntimeError when it does not."""
     async with asyncio.timeout(60):
         while True:
             try:
-                _, writer = await asyncio.open_connection("127.0.0.1", port)
+                _, writer = await asyncio.open_connection(host, port)
                 writer.close()
                 return
             except OSError:
                 await asyncio.sleep(0.05)
-
-
-async def _end_boxes(boxes: LocalBoxes) -> None:
-    for status in await boxes.list():
-        await boxes.stop(status.name)
-    await boxes.close()
 
 
 async def _until_interrupted(progress: Progress, folder: Path) -> None:

@@ -114,10 +114,10 @@ def _git(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False)
 
 
-async def build_world(source: Path, folder: Path, webhook_url: str) -> World:
+async def build_world(source: Path, folder: Path, webhook_url: str, host: str = "127.0.0.1") -> World:
     """The local GitHub with the repository of `source`, the App installed on it, and Alice who may write to it."""
     local = LocalGitHub(folder / "github")
-    await local.start()
+    await local.start(host=host)
     local.add_user(PERSON)
     local.add_user(OWNER)
     name = f"{OWNER}/{_name(source)}"

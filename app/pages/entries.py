@@ -43,7 +43,7 @@ def block(event: Event) -> Block:
             made.folded = True
         case "tool_completed":
             made.bad = payload.get("ok") is False
-            made.title = f"{_text(payload.get('name')) or 'tool'}{' failed' if made.bad else ''}"
+            made.title = f"{_text(payload.get('name')) or 'tool'}{' failed' if made.bad else ': result'}"
             made.text = _clip(_text(payload.get("output")))
             made.folded = True
         case "file_edit":

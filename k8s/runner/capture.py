@@ -24,7 +24,7 @@ class Capture:
         self._tail_size = 0
         self._dropped = 0
         self._over = False
-        self._last = b"\n"
+        self._last = b""
         self.disk_full = False
 
     def write(self, data: bytes) -> None:
@@ -36,7 +36,9 @@ class Capture:
             self._put(data)
         else:
             # the file's part ends with a whole line, if there is one
-            cut = data.rfind(b"\n", 0, self._room) + 1 or self._room
+            cut = data.rfind(b"\n", 0, self._room) + 1
+            if not cut and self._last != b"\n":
+                cut = self._room
             self._over = True
             self._put(data[:cut])
             self._hold(data[cut:])
@@ -44,7 +46,7 @@ class Capture:
     def _hold(self, data: bytes) -> None:
         self._tail.append(data)
         self._tail_size += len(data)
-        while self._tail_size - len(self._tail[0]) >= self._limit // 4:
+        while self._tail and self._tail_size - len(self._tail[0]) >= self._limit // 4:
             oldest = self._tail.popleft()
             self._tail_size -= len(oldest)
             self._dropped += len(oldest)
@@ -60,7 +62,7 @@ class Capture:
             start = tail.find(b"\n") + 1
             self._dropped += start
             said = f"[greenloop: {self._dropped} bytes of output are left out here; the limit is {self._limit}]\n"
-            self._put((b"" if self._last == b"\n" else b"\n") + said.encode() + tail[start:])
+            self._put((b"" if self._last in (b"", b"\n") else b"\n") + said.encode() + tail[start:])
         else:
             self._put(tail)
         try:

@@ -61,11 +61,11 @@ def find(git: Git, base: str, limits: Limits, merged: str | None = None) -> Repo
         if len(paths) > 2 * limits.changed_files:
             raise TooMany(_too_many(len(paths), limits))
         _weigh(((os.fsdecode(path), _size(worktree, path)) for path in paths), limits)
-    if paths:
-        lost = [path for path in paths if not os.path.lexists(_whole(worktree, path))]
-        for part in (lost, [path for path in paths if path not in set(lost)]):
-            feed = b"".join(path + b"\0" for path in part)
-            git.run("update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=feed)
+    lost = [path for path in paths if not _present(worktree, path)]
+    there = sorted(set(paths) - set(lost))
+    for how, part in (("--force-remove", lost), ("--replace", there)):
+        if part:
+            git.run("update-index", "--add", how, "-z", "--stdin", stdin=b"".join(path + b"\0" for path in part))
     tree = git.run("write-tree").decode().strip()
     changes = _changes(git, base)
     others = _entries(git, merged) if merged else {}
@@ -97,6 +97,17 @@ def _records(listing: bytes) -> list[bytes]:
 
 def _whole(worktree: Path, path: bytes) -> Path:
     return worktree / os.fsdecode(path)
+
+
+def _present(worktree: Path, path: bytes) -> bool:
+    """Whether a file or link stands at `path`, not a directory, and not something behind a link."""
+    whole = _whole(worktree, path)
+    for folder in whole.parents:
+        if folder == worktree:
+            break
+        if folder.is_symlink():
+            return False
+    return whole.is_symlink() or (whole.exists() and not whole.is_dir())
 
 
 def _usable(worktree: Path, paths: list[bytes], left_out: list[str]) -> list[bytes]:

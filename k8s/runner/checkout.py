@@ -51,7 +51,7 @@ class Checkout:
         self.index = home.root / "checkouts" / f"{key}.index"
 
     def prepare(self, tick: Callable[[], None]) -> str:
-        """Make it so: a sentence about a merge that left conflicts, or nothing. Raises `CheckoutFailed`, `GitError`."""
+        """Make it so: a sentence about a merge that left conflicts, or "". Raises `CheckoutFailed`, `GitError`."""
         try:
             return self._prepare(tick)
         except (GitError, OSError) as error:
@@ -102,7 +102,7 @@ class Checkout:
             told = (said or out.decode("utf-8", "replace")).strip()
             raise CheckoutFailed(f"{merge.sha[:12]} ({merge.ref}) cannot be merged here: {told}")
         paths = {entry.partition(b"\t")[2] for entry in unmerged.split(b"\0") if entry}
-        return f"{len(paths)} files have merge conflicts"
+        return f"Files with merge conflicts when the agent began: {len(paths)}."
 
     def _dress(self, git_dir: Path, sha: str) -> None:
         """Give the agent's `.git` a branch and an author."""

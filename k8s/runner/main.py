@@ -46,6 +46,7 @@ class Options:
     token_file: Path
     parallel: int = 1
     orphan_seconds: float = 900.0
+    beat_seconds: float = 2.0
     detach: bool = False
 
 
@@ -69,6 +70,10 @@ def read_options(arguments: list[str], env: Mapping[str, str]) -> Options:
         "--orphan-seconds", type=float, default=900.0,
         help="exit when the service was unreachable this long and no turn runs (default %(default)s)",
     )  # fmt: skip
+    parser.add_argument(
+        "--beat-seconds", type=float, default=2.0,
+        help="longest silence of a turn, and how long a cancel may go unheard (default %(default)s)",
+    )  # fmt: skip
     parser.add_argument("--detach", action="store_true", help="go on in the background once the home is held")
     given = parser.parse_args(arguments)
     if given.parallel < 1:
@@ -80,6 +85,7 @@ def read_options(arguments: list[str], env: Mapping[str, str]) -> Options:
         token_file=Path(given.token_file),
         parallel=given.parallel,
         orphan_seconds=given.orphan_seconds,
+        beat_seconds=given.beat_seconds,
         detach=given.detach,
     )
 
@@ -196,11 +202,11 @@ class Runner:
         return min(pause * 2, LONGEST_PAUSE)
 
     def _poll(self) -> tuple[int, bytes]:
-        turn = next(iter(self._running.values())).turn_id if self._running else None
+        turns = [running.turn_id for running in self._running.values()]
         return self._link.once(
             "POST",
             f"/boxes/{self._options.box}/next",
-            {"runner": {"version": VERSION, "turn": turn}},
+            {"runner": {"version": VERSION, "turn": turns[0] if turns else None, "turns": turns}},
             seconds=protocol.POLL_SECONDS + 10,
         )
 
@@ -240,7 +246,11 @@ class Runner:
         processes.become_subreaper()
         link = Link(self._options.service, self._options.token_file)
         supervisor = Supervisor(
-            self._home, link, running.turn_id, lambda line: self._log(f"turn={running.turn_id} {line}")
+            self._home,
+            link,
+            running.turn_id,
+            lambda line: self._log(f"turn={running.turn_id} {line}"),
+            self._options.beat_seconds,
         )
         signal.signal(signal.SIGTERM, supervisor.stop)
         signal.signal(signal.SIGINT, supervisor.stop)
@@ -294,13 +304,11 @@ class Runner:
             processes.send(pid, signal.SIGTERM)
         until = time.monotonic() + STOP_SECONDS
 
-        def note(pid: int, _: int) -> None:
-            self._running.pop(pid, None)
-
-        while self._running and time.monotonic() < until:
-            processes.reap(note)
-            time.sleep(0.05)
-        for pid in self._running:
+        # asked of the system: the one that ended as the signal came may have been reaped unnoticed
+        while (alive := [pid for pid in self._running if processes.look_up(pid)]) and time.monotonic() < until:
+            processes.reap()
+            time.sleep(0.02)
+        for pid in alive:
             processes.send(pid, signal.SIGKILL)
         return STOPPED
 

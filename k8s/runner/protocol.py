@@ -2,13 +2,15 @@
 
 All of it is JSON over HTTP with `Authorization: Bearer <box token>`. The runner asks, the service answers:
 
-    POST   /boxes/{box}/next              {"runner": {"version", "turn"}} -> 204, or 200 with a `Turn`
+    POST   /boxes/{box}/next              {"runner": {"version", "turn", "turns"}} -> 204, or 200 with a `Turn`
     POST   /turns/{turn}/token            -> `FetchToken`, minted for one fetch
     DELETE /turns/{turn}/token            {"token"} -> 204
     GET    /turns/{turn}/evidence/{name}  -> bytes
     POST   /turns/{turn}/output           `Output` -> `OutputAnswer`
     PUT    /turns/{turn}/objects/{sha}    bytes of a blob -> 204
     PUT    /turns/{turn}/result           `Result` -> 204
+
+`turns` are those that the runner holds (`turn` the first of them, or null): they are not handed out again.
 
 Errors are `{"error": "…"}`. 401 and 403: the box token is refused. 404: no such turn, or not of this box; 409: the
 turn is over; in both cases the runner drops it. Anything 5xx, and a connection that fails, is tried again. Every

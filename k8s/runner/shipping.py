@@ -11,19 +11,20 @@ from .link import Link
 from .protocol import LONGEST_LINE, OUTPUT_CHUNK, Output
 from .state import TurnState
 
-BEAT_SECONDS = 2.0
-"""How often the service hears of us; also how long a wish to cancel may go unheard."""
-
 PAUSE_SECONDS = 0.25
 LOOK_SECONDS = 0.03
 
 
 class Shipping:
-    """The way of one turn's stdout. The service says how far it has come; nothing is remembered here."""
+    """The way of one turn's stdout. The service says how far it has come; nothing is remembered here.
 
-    def __init__(self, link: Link, state: TurnState) -> None:
+    `beat_seconds` is the longest silence; also how long a wish to cancel may go unheard.
+    """
+
+    def __init__(self, link: Link, state: TurnState, beat_seconds: float) -> None:
         self._link = link
         self._state = state
+        self._beat_seconds = beat_seconds
         self._offset = 0
         self._posted = 0.0
 
@@ -36,7 +37,7 @@ class Shipping:
 
     def beat(self, state: str) -> str | None:
         """Say that we live, unless that was said just now. Answers why to cancel, if so."""
-        if time.monotonic() - self._posted < BEAT_SECONDS:
+        if time.monotonic() - self._posted < self._beat_seconds:
             return None
         answer = self._link.output(self._state.id, Output(self._offset, state=state), patience=0)
         self._posted = time.monotonic()
@@ -54,7 +55,11 @@ class Shipping:
             data = self._next(over)
             last = over and self._offset + len(data) >= self.size()
             now = time.monotonic()
-            if last or len(data) >= OUTPUT_CHUNK or now >= self._posted + (PAUSE_SECONDS if data else BEAT_SECONDS):
+            if (
+                last
+                or len(data) >= OUTPUT_CHUNK
+                or now >= self._posted + (PAUSE_SECONDS if data else self._beat_seconds)
+            ):
                 state = protocol.REPORTING if over else protocol.RUNNING
                 output = Output(self._offset, protocol.encode(data), end=last, state=state)
                 answer = self._link.output(self._state.id, output)

@@ -39,14 +39,14 @@ class Failed(Exception):
 class Supervisor:
     """Runs one turn, or takes up one that another process left behind. `log` takes one short line."""
 
-    def __init__(self, home: Home, link: Link, turn_id: str, log: Callable[[str], None]) -> None:
+    def __init__(self, home: Home, link: Link, turn_id: str, log: Callable[[str], None], beat_seconds: float) -> None:
         self._home = home
         self._link = link
         self._state = TurnState(home, turn_id)
         self._log = log
         self._keeper: int | None = None
         self._stopped = False
-        self._shipping = Shipping(link, self._state)
+        self._shipping = Shipping(link, self._state, beat_seconds)
 
     def stop(self, *_: object) -> None:
         """The box is being stopped: end the agent, then report as usual. A signal handler."""

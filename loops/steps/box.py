@@ -87,7 +87,12 @@ async def look_at_box(loop: Loop, session: Session, action: decide.LookAtBox) ->
         return again
     if status.state is BoxState.UNKNOWN:
         return again
-    if status.usable and not _overdue(loop, turn):
+    if status.may_come and not _overdue(loop, turn):
+        if status.message:
+            async with loop.database.write() as tx:
+                await journal.append(
+                    tx, session.id, [("status", {"text": status.message})], at=loop.clock(), turn_id=turn.id
+                )
         return again
     log.warning("box.lost", box=turn.box, state=status.state.value, turn=turn.public_id, message=status.message)
     what = status.message or f"the box is {status.state.value}"

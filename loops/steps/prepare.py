@@ -4,7 +4,7 @@ import structlog
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from k8s.boxes import BoxesUnavailable
+from k8s.boxes import BoxesUnavailable, BoxState
 from loops import decide, journal
 from loops.context import Loop
 from loops.steps.box import ensure_box, name_of, running
@@ -17,6 +17,7 @@ log = structlog.get_logger(__name__)
 
 LINE_SECONDS = 2.0
 BOX_RETRY_SECONDS = 5.0
+FULL_SECONDS = 15.0
 
 
 async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float | None:
@@ -44,6 +45,10 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
         await _refuse(loop, session, turn, "box_lost", status.message)
         return None
     now = loop.clock()
+    if status.state is BoxState.UNSCHEDULABLE:
+        # Full for now: the turn keeps its place, and asks again.
+        log.info("box.full", session=session.public_id, message=status.message)
+        return now + FULL_SECONDS
     box = name_of(loop, session)
     async with loop.database.write() as tx:
         turn = await tx.get_one(Turn, action.turn)

@@ -3,9 +3,9 @@
 import sys
 from collections.abc import Callable
 
-from tests.bench import receiver
+from tests.bench import events, receiver
 
-BENCHMARKS: dict[str, Callable[[], int]] = {"receiver": receiver.main}
+BENCHMARKS: dict[str, Callable[[], int]] = {"events": events.main, "receiver": receiver.main}
 
 
 def main(names: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""A server process of the bench: `python -m tests.bench.server bare|greenloop CORE` prints its port and serves."""
+"""A server process of the bench: `python -m tests.bench.server bare|greenloop [CORE]` prints its port and serves."""
 
 import asyncio
 import os
@@ -40,8 +40,9 @@ def greenloop() -> uvicorn.Server:
     return server(create_app(settings))
 
 
-async def main(kind: str, core: int) -> None:
-    os.sched_setaffinity(0, {core})
+async def main(kind: str, core: int | None = None) -> None:
+    if core is not None:
+        os.sched_setaffinity(0, {core})
     listening = socket.create_server(("127.0.0.1", 0), backlog=1024)
     print(listening.getsockname()[1], flush=True)
     await {"bare": bare, "greenloop": greenloop}[kind]().serve(sockets=[listening])
@@ -49,4 +50,4 @@ async def main(kind: str, core: int) -> None:
 
 if __name__ == "__main__":
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(main(sys.argv[1], int(sys.argv[2])))
+        runner.run(main(sys.argv[1], *map(int, sys.argv[2:3])))

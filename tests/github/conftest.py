@@ -2,6 +2,8 @@
 
 import asyncio
 import itertools
+import os
+import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,16 @@ from github.clock import Clock
 from github.emulator.local import LocalGitHub
 from github.emulator.store.installations import Installation
 from github.repository import Repository
+
+GIT_ENVIRONMENT = {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_SYSTEM": os.devnull,
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_AUTHOR_NAME": "Alice",
+    "GIT_AUTHOR_EMAIL": "alice@example.com",
+    "GIT_COMMITTER_NAME": "Alice",
+    "GIT_COMMITTER_EMAIL": "alice@example.com",
+}
 
 _numbers = itertools.count(1)
 
@@ -48,7 +60,7 @@ class Spot:
         self.local = local
         self.owner = f"octo{next(_numbers)}"
         self.name = f"{self.owner}/app"
-        local.add_repository(self.name, files, default_branch="trunk")
+        local.add_repository(self.name, files)
         local.set_permission(self.name, "alice", "write")
         local.set_permission(self.name, "bob", "read")
         self.row = local.repository(self.name)
@@ -95,15 +107,23 @@ def local(shared_github: LocalGitHub) -> Iterator[LocalGitHub]:
     shared_github.hub.hook_observers.clear()
 
 
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A git repository on the branch `trunk`, with a file of each mode."""
+    folder = tmp_path_factory.mktemp("files")
+    (folder / "src").mkdir()
+    (folder / "README.md").write_text("# App\n")
+    (folder / "src" / "main.py").write_text("print('hello')\n")
+    (folder / "run.sh").write_text("#!/bin/sh\n")
+    (folder / "run.sh").chmod(0o755)
+    (folder / "link").symlink_to("README.md")
+    for args in (["init", "-q", "-b", "trunk"], ["add", "--all"], ["commit", "-q", "-m", "First commit"]):
+        subprocess.run(["git", *args], cwd=folder, env={**os.environ, **GIT_ENVIRONMENT}, check=True)
+    return folder
+
+
 @pytest.fixture
-def spot(local: LocalGitHub, tmp_path: Path) -> Spot:
-    files = tmp_path / "files"
-    (files / "src").mkdir(parents=True)
-    (files / "README.md").write_text("# App\n")
-    (files / "src" / "main.py").write_text("print('hello')\n")
-    (files / "run.sh").write_text("#!/bin/sh\n")
-    (files / "run.sh").chmod(0o755)
-    (files / "link").symlink_to("README.md")
+def spot(local: LocalGitHub, files: Path) -> Spot:
     return Spot(local, files)
 
 

@@ -144,6 +144,8 @@ async def test_permissions_accepted_later_are_used(local: LocalGitHub, connect: 
     with pytest.raises(PermissionMissing):
         await poor.request("GET", "issues/1/comments")
     installation.permissions["issues"] = "read"
+    assert isinstance(app.clock, TestClock)
+    app.clock.advance(61)
     with pytest.raises(NotFound):
         await poor.request("GET", "issues/1/comments")
 
@@ -187,10 +189,14 @@ async def test_a_clock_that_is_wrong_by_an_hour_is_corrected() -> None:
 
     clock = Skewed()
     async with LocalGitHub() as local:
+        local.add_repository("octo/app")
+        installation = local.install("octo")
         for skew in (-3600, 3600):
             clock.skew = skew
             app = GitHubApp(local.app.id, local.app.private_key, api_url=local.api_url, clock=clock)
             assert (await app.identity()).slug == "greenloop"
+            token = await app.mint(installation.id, [], CLONE)
+            assert 3500 < token.expires_at - clock.now() < 3700
             await app.aclose()
 
 
@@ -269,6 +275,8 @@ async def test_another_repository_under_the_old_name_is_not_taken_for_ours(spot:
     await facts(repository)
     await spot.act(spot.owner, "PATCH", "", name="renamed")
     spot.local.add_repository(spot.name)
+    assert isinstance(repository.app.clock, TestClock)
+    repository.app.clock.advance(31)
     assert (await facts(repository)).id == spot.row.id
 
 

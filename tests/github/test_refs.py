@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from github.refs import blocks, branch_name, branch_problem
+from github.refs import branch_name, branch_problem
 from tests.tools import need
 
 
@@ -82,9 +82,3 @@ def test_every_title_makes_a_valid_branch(title: str, number: int) -> None:
 def test_a_prefix_that_cannot_be_used_says_so() -> None:
     with pytest.raises(ValueError, match="branch prefix"):
         branch_name("a b/", 1, "x")
-
-
-def test_a_branch_blocks_those_below_it() -> None:
-    assert blocks("greenloop", "greenloop/1-x")
-    assert blocks("greenloop/1-x/y", "greenloop/1-x")
-    assert not blocks("greenloop/1", "greenloop/1-x")

@@ -67,7 +67,9 @@ class Service:
         self.broken_answers = 0
         self.before_answer: Callable[[str], None] | None = None
         self.requests: list[str] = []
-        self.git_logins: list[str] = []
+        self.before_git: Callable[[str], None] | None = None
+        self.refuse_git = 0
+        self.git_protocol: str | None = None
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
@@ -154,6 +156,7 @@ class Service:
         return None
 
     async def _next(self, request: Request) -> Response:
+        held = (await request.json())["runner"]["turns"]
         until = time.monotonic() + 2
         while time.monotonic() < until:
             refusal = self._refusal(request)
@@ -162,7 +165,12 @@ class Service:
             if request.path_params["box"] != BOX:
                 return JSONResponse({"error": "not your box"}, 403)
             for told in self.told.values():
-                if told.result is None and told.first_output is None and not told.gone:
+                if (
+                    told.result is None
+                    and told.first_output is None
+                    and not told.gone
+                    and told.turn["turn"] not in held
+                ):
                     told.handed_out.append(time.monotonic())
                     return JSONResponse(told.turn)
             await asyncio.sleep(0.005)
@@ -238,7 +246,9 @@ class Service:
         login = request.headers.get("authorization", "")
         live = {token for told in self.told.values() for token in told.tokens if token not in told.revoked}
         accepted = {"Basic " + base64.b64encode(f"x-access-token:{token}".encode()).decode() for token in live}
-        self.git_logins.append(login)
+        if login and self.refuse_git > 0:
+            self.refuse_git -= 1
+            login = ""
         if login not in accepted:
             return Response(status_code=401, headers={"www-authenticate": 'Basic realm="git"'})
         return await run_in_threadpool(self._backend, request.method, request, await request.body())
@@ -254,8 +264,10 @@ class Service:
             "CONTENT_TYPE": request.headers.get("content-type", ""),
             "CONTENT_LENGTH": str(len(body)),
             "HTTP_CONTENT_ENCODING": request.headers.get("content-encoding", ""),
-            "GIT_PROTOCOL": request.headers.get("git-protocol", ""),
+            "GIT_PROTOCOL": request.headers.get("git-protocol", "") if self.git_protocol is None else self.git_protocol,
         }
+        if self.before_git:
+            self.before_git(request.url.path)
         answer = subprocess.run(["git", "http-backend"], input=body, env=env, capture_output=True, check=False).stdout
         head, _, content = answer.partition(b"\r\n\r\n")
         headers = dict(line.decode().split(": ", 1) for line in head.split(b"\r\n") if line)

@@ -1,0 +1,199 @@
+{{- define "greenloop.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "greenloop.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- else if contains (include "greenloop.name" .) .Release.Name -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name (include "greenloop.name" .) | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "greenloop.instance" -}}
+{{- .Values.instance | default (include "greenloop.fullname" .) -}}
+{{- end -}}
+
+{{- define "greenloop.boxNamespace" -}}
+{{- .Values.boxes.namespace | default (printf "%s-boxes" (.Release.Namespace | trunc 57)) -}}
+{{- end -}}
+
+{{/* Names the objects in the box namespace, where several releases may meet. */}}
+{{- define "greenloop.boxPrefix" -}}
+{{- printf "%s-%s" (include "greenloop.fullname" .) (sha256sum .Release.Namespace | trunc 6) -}}
+{{- end -}}
+
+{{- define "greenloop.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 }}
+app.kubernetes.io/name: {{ include "greenloop.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+app.kubernetes.io/part-of: greenloop
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* Labels that select the pods of one component: (list $ "web") */}}
+{{- define "greenloop.selector" -}}
+{{- $ := index . 0 -}}
+app.kubernetes.io/name: {{ include "greenloop.name" $ }}
+app.kubernetes.io/instance: {{ $.Release.Name }}
+app.kubernetes.io/component: {{ index . 1 }}
+{{- end -}}
+
+{{/* Labels that k8s/identity.py puts on every box of this instance. */}}
+{{- define "greenloop.boxSelector" -}}
+app.kubernetes.io/managed-by: greenloop
+app.kubernetes.io/component: box
+greenloop/instance: {{ include "greenloop.instance" . | quote }}
+{{- end -}}
+
+{{- define "greenloop.image" -}}
+{{- with .Values.image -}}
+{{- if .digest }}{{ .repository }}@{{ .digest }}{{ else }}{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "greenloop.boxImage" -}}
+{{- with .Values.boxes.image -}}
+{{- if .digest }}{{ .repository }}@{{ .digest }}{{ else }}{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "greenloop.publicHost" -}}
+{{- (urlParse .Values.publicUrl).hostname -}}
+{{- end -}}
+
+{{- define "greenloop.serviceUrl" -}}
+http://{{ include "greenloop.fullname" . }}-web.{{ .Release.Namespace }}.svc:{{ .Values.web.service.port }}
+{{- end -}}
+
+{{- define "greenloop.podSecurityContext" -}}
+runAsNonRoot: true
+runAsUser: 1000
+runAsGroup: 1000
+fsGroup: 1000
+fsGroupChangePolicy: OnRootMismatch
+seccompProfile: { type: RuntimeDefault }
+{{- end -}}
+
+{{- define "greenloop.securityContext" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+runAsNonRoot: true
+capabilities: { drop: [ALL] }
+seccompProfile: { type: RuntimeDefault }
+{{- end -}}
+
+{{/* The Secret and key of one secret: (list $ "privateKey") as a name, and its key */}}
+{{- define "greenloop.secretName" -}}
+{{- $ := index . 0 -}}
+{{- (index $.Values.secrets (index . 1)).existingSecret | default $.Values.secrets.existingSecret -}}
+{{- end -}}
+
+{{- define "greenloop.databaseEnv" -}}
+- name: GREENLOOP_DATABASE_URL
+  valueFrom:
+    secretKeyRef:
+      {{- if .Values.postgresql.enabled }}
+      name: {{ include "greenloop.fullname" . }}-postgresql
+      key: url
+      {{- else }}
+      name: {{ include "greenloop.secretName" (list . "databaseUrl") }}
+      key: {{ .Values.secrets.databaseUrl.key }}
+      {{- end }}
+{{- end -}}
+
+{{- define "greenloop.env" -}}
+{{ include "greenloop.databaseEnv" . }}
+- name: GREENLOOP_REDIS_URL
+  {{- if .Values.valkey.enabled }}
+  value: redis://{{ include "greenloop.fullname" . }}-valkey:6379/0
+  {{- else }}
+  valueFrom:
+    secretKeyRef:
+      name: {{ include "greenloop.secretName" (list . "redisUrl") }}
+      key: {{ .Values.secrets.redisUrl.key }}
+  {{- end }}
+- name: GREENLOOP_APP_PRIVATE_KEY_FILE
+  value: /etc/greenloop/secrets/private-key
+- name: GREENLOOP_WEBHOOK_SECRETS_FILE
+  value: /etc/greenloop/secrets/webhook-secrets
+- name: GREENLOOP_ENCRYPTION_KEYS_FILE
+  value: /etc/greenloop/secrets/encryption-keys
+{{- if .Values.secrets.signinSecret.enabled }}
+- name: GREENLOOP_SIGNIN_SECRET_FILE
+  value: /etc/greenloop/secrets/signin-secret
+{{- end }}
+- name: TMPDIR
+  value: /tmp
+{{- with .Values.extraEnv }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "greenloop.volumeMounts" -}}
+- { name: secrets, mountPath: /etc/greenloop/secrets, readOnly: true }
+- { name: tmp, mountPath: /tmp }
+{{- with .Values.extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "greenloop.volumes" -}}
+- name: tmp
+  emptyDir: { sizeLimit: 256Mi }
+- name: secrets
+  projected:
+    defaultMode: 0440
+    sources:
+      {{- include "greenloop.secretSource" (list . "privateKey" "private-key") | nindent 6 }}
+      {{- include "greenloop.secretSource" (list . "webhookSecrets" "webhook-secrets") | nindent 6 }}
+      {{- include "greenloop.secretSource" (list . "encryptionKeys" "encryption-keys") | nindent 6 }}
+      {{- if .Values.secrets.signinSecret.enabled }}
+      {{- include "greenloop.secretSource" (list . "signinSecret" "signin-secret") | nindent 6 }}
+      {{- end }}
+{{- with .Values.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "greenloop.secretSource" -}}
+{{- $ := index . 0 -}}
+- secret:
+    name: {{ include "greenloop.secretName" (list $ (index . 1)) }}
+    items:
+      - { key: {{ (index $.Values.secrets (index . 1)).key }}, path: {{ index . 2 }} }
+{{- end -}}
+
+{{/* What web and worker have in common in their pod: (list $ "web" $.Values.web) */}}
+{{- define "greenloop.placement" -}}
+{{- $ := index . 0 -}}
+{{- $component := index . 1 -}}
+{{- with index . 2 -}}
+{{- with .nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .affinity }}
+affinity: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .topologySpread }}
+topologySpreadConstraints:
+  - maxSkew: 1
+    topologyKey: kubernetes.io/hostname
+    whenUnsatisfiable: {{ . }}
+    labelSelector:
+      matchLabels: {{- include "greenloop.selector" (list $ $component) | nindent 8 }}
+{{- end }}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,235 @@
+"""The whole house in one process for a test: local GitHub, web, worker, boxes, a Redis of its own."""
+
+import asyncio
+import contextlib
+import shutil
+import socket
+import sys
+import textwrap
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx
+from cryptography.fernet import Fernet
+from sqlalchemy import select
+
+from app.settings import Settings
+from app.valkey import EmbeddedRedis
+from app.web import server
+from app.wiring import open_web
+from app.worker import run as run_worker
+from github.emulator import LocalGitHub
+from k8s.local import LocalBoxes
+from loops.database import Database
+from loops.decide import OPEN_SESSION
+from loops.migrations import upgrade
+from loops.tables import Delivery, Session, Turn
+
+T = TypeVar("T")
+REPOSITORY = "acme/widgets"
+CHECK = 'test "$(cat value.txt)" = right'
+WORKFLOW = """
+name: CI
+on: [push, pull_request]
+jobs:
+  test:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - run: {run}
+"""
+
+
+class House:
+    """Alice writes, Bob reads, `acme/widgets` has a `value.txt` that its check wants to be `right`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.local = LocalGitHub(folder / "github")
+        self.environment: dict[str, str] = {}
+        self._stack = contextlib.AsyncExitStack()
+        self._http: dict[str, httpx.AsyncClient] = {}
+
+    async def start(self, *, files: dict[str, str] | None = None, run: str | None = CHECK, **settings: Any) -> None:
+        """Serve GitHub with the repository, then Greenloop itself."""
+        await self.local.start()
+        self._stack.push_async_callback(self.local.stop)
+        source = self.folder / "source"
+        wanted = {"value.txt": "wrong", **(files or {})}
+        if run is not None:
+            wanted[".github/workflows/ci.yml"] = WORKFLOW.format(run=run)
+        for name, content in wanted.items():
+            (source / name).parent.mkdir(parents=True, exist_ok=True)
+            (source / name).write_text(content)
+        for login in ("alice", "bob"):
+            self.local.add_user(login)
+        self.local.add_repository(REPOSITORY, from_dir=source)
+        self.local.set_permission(REPOSITORY, "alice", "write")
+        self.local.set_permission(REPOSITORY, "bob", "read")
+        await self._service(settings)
+        self.local.install("acme", [REPOSITORY])
+
+    async def _service(self, settings: dict[str, Any]) -> None:
+        listening = socket.socket()
+        listening.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        self.local.set_webhook(f"{url}/webhooks/github")
+        self.redis = EmbeddedRedis(self.folder / "redis")
+        redis_url = self.redis.start()
+        self._stack.callback(self.redis.stop)
+        self.settings = Settings(
+            **{
+                "data": self.folder / "data",
+                "database_url": f"sqlite:///{self.folder}/greenloop.db",
+                "redis_url": redis_url,
+                "app_id": self.local.app.id,
+                "app_private_key": self.local.app.private_key,
+                "webhook_secrets": self.local.app.hook.secret,
+                "encryption_keys": Fernet.generate_key().decode(),
+                "github_api_url": self.local.api_url,
+                "github_web_url": self.local.web_url,
+                "public_url": url,
+                "runtime": "command",
+                "command": f"{sys.executable} {self.folder / 'agent.py'}",
+                "settle_seconds": 0,
+                "poll_seconds": 3,
+                "turn_seconds": 60,
+                **settings,
+            }
+        )
+        self.agent("print('nothing to do')")
+        await upgrade(self.settings.database)
+        self.database = Database(self.settings.database)
+        self._stack.push_async_callback(self.database.close)
+        self._stack.push_async_callback(self._end_boxes)
+        web = server(open_web(self.settings, redis_url), fd=listening.fileno(), signals=False)
+        serving = asyncio.create_task(web.serve())
+        self.stop = asyncio.Event()
+        working = asyncio.create_task(run_worker(self.settings, redis_url, stop=self.stop))
+
+        async def end() -> None:
+            self.stop.set()
+            web.should_exit = True
+            await asyncio.gather(working, serving)
+            listening.close()
+
+        self._stack.push_async_callback(end)
+
+        async def started() -> bool:
+            return web.started
+
+        await self.until(started)
+
+    async def _end_boxes(self) -> None:
+        boxes = LocalBoxes(self.settings.folder / "boxes")
+        for status in await boxes.list():
+            await boxes.stop(status.name)
+
+    async def close(self) -> None:
+        for http in self._http.values():
+            await http.aclose()
+        await self._stack.aclose()
+
+    async def wipe_redis(self) -> None:
+        """Stop Redis, delete all that it had, and start it again at the same address."""
+        await asyncio.to_thread(self.redis.stop)
+        shutil.rmtree(self.folder / "redis")
+        await asyncio.sleep(1)
+        await asyncio.to_thread(self.redis.start)
+
+    def agent(self, code: str) -> None:
+        """What the agent does from now on: Python code in the checkout; `prompt` is what it was asked."""
+        head = "import os, pathlib, subprocess, sys, time\nprompt = sys.stdin.read()\n"
+        (self.folder / "agent.py").write_text(head + textwrap.dedent(code))
+
+    # people
+
+    def http(self, login: str) -> httpx.AsyncClient:
+        """GitHub's API as that person."""
+        if login not in self._http:
+            headers = {"Authorization": f"token {self.local.user(login).token}", "User-Agent": "test"}
+            self._http[login] = httpx.AsyncClient(base_url=self.local.api_url, headers=headers, timeout=30)
+        return self._http[login]
+
+    async def post(self, login: str, path: str, body: dict[str, Any], method: str = "POST") -> Any:
+        """Something a person does in the repository."""
+        answer = await self.http(login).request(method, f"/repos/{REPOSITORY}/{path}", json=body)
+        assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text}"
+        return answer.json() if answer.content else None
+
+    async def get(self, path: str, login: str = "alice") -> Any:
+        answer = await self.http(login).get(f"/repos/{REPOSITORY}/{path}")
+        assert answer.is_success, f"GET {path}: {answer.status_code} {answer.text}"
+        return answer.json()
+
+    async def issue(self, title: str = "Make it right", body: str | None = "It is wrong.", login: str = "alice") -> int:
+        return int((await self.post(login, "issues", {"title": title, "body": body}))["number"])
+
+    async def comment(self, number: int, body: str, login: str = "alice") -> int:
+        return int((await self.post(login, f"issues/{number}/comments", {"body": body}))["id"])
+
+    async def bot_comments(self, number: int) -> list[str]:
+        found = await self.get(f"issues/{number}/comments?per_page=100")
+        return [each["body"] for each in found if each["user"]["type"] == "Bot"]
+
+    # waiting
+
+    async def until(self, ask: Callable[[], Awaitable[T | None]], seconds: float = 40.0) -> T:
+        """The first answer that is not None or false. Raises AssertionError when none comes in time."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if found := await ask():
+                return found
+            await asyncio.sleep(0.05)
+        raise AssertionError(f"it did not come to pass in {seconds} s: {await self.describe()}")
+
+    async def ended(self, number: int | None = None, *, sessions: int = 1, seconds: float = 40.0) -> Session:
+        """The newest session, once all sessions have ended and everything was told."""
+
+        async def look() -> Session | None:
+            found = await self.sessions()
+            closed = [each for each in found if each.status not in OPEN_SESSION and each.lease_until is None]
+            return found[-1] if len(found) >= sessions and len(closed) == len(found) else None
+
+        return await self.until(look, seconds)
+
+    async def handled(self, event: str, count: int = 1) -> list[Delivery]:
+        """The deliveries of that event, once `count` of them are decided."""
+
+        async def look() -> list[Delivery] | None:
+            async with self.database.read() as tx:
+                where = (Delivery.event == event, Delivery.status == "done")
+                found = list((await tx.execute(select(Delivery).where(*where))).scalars())
+            return found if len(found) >= count else None
+
+        return await self.until(look)
+
+    async def sessions(self) -> list[Session]:
+        async with self.database.read() as tx:
+            return list((await tx.execute(select(Session).order_by(Session.id))).scalars())
+
+    async def turns(self) -> list[Turn]:
+        async with self.database.read() as tx:
+            return list((await tx.execute(select(Turn).order_by(Turn.id))).scalars())
+
+    async def describe(self) -> str:
+        """Where everything stands, for a test that failed."""
+        sessions = [(s.status, s.outcome, s.reason, s.checks, s.notes, s.failures) for s in await self.sessions()]
+        turns = [(t.status, t.kind, t.error) for t in await self.turns()]
+        async with self.database.read() as tx:
+            found = (await tx.execute(select(Delivery))).scalars()
+            deliveries = [(d.event, d.action, d.decision, d.reason) for d in found]
+        return f"sessions {sessions}\nturns {turns}\ndeliveries {deliveries[-12:]}"
+
+
+@contextlib.asynccontextmanager
+async def house(folder: Path, **settings: Any) -> AsyncIterator[House]:
+    """A house that stands for the length of the block."""
+    opened = House(folder)
+    try:
+        await opened.start(**settings)
+        yield opened
+    finally:
+        await opened.close()

@@ -1,0 +1,147 @@
+"""What the local GitHub cannot show: broken connections, hostile redirects and links."""
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from github.addresses import Addresses
+from github.errors import GitHubError, NotFound, ServerFault, Unreachable, UnreadableAnswer
+from github.wire import Answer, Wire
+from tests.github.conftest import TestClock
+
+API = "https://api.example.com"
+Reply = httpx.Response | Exception
+
+
+class Server:
+    """Answers from a list, the last one for ever, and keeps the requests."""
+
+    def __init__(self, *replies: Reply) -> None:
+        self.replies = list(replies)
+        self.seen: list[httpx.Request] = []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.seen.append(request)
+        reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+
+def wire(server: Callable[[httpx.Request], httpx.Response], clock: TestClock) -> Wire:
+    http = httpx.AsyncClient(transport=httpx.MockTransport(server))
+    return Wire(Addresses.of(API), api_version="2022-11-28", clock=clock, http=http)
+
+
+def ok(**fields: Any) -> httpx.Response:
+    return httpx.Response(200, json=fields)
+
+
+async def send(server: Server, clock: TestClock, method: str = "GET", **options: Any) -> Answer:
+    return await wire(server, clock).send(method, f"{API}/x", authorization="Bearer secret", **options)
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "failure", "tries"),
+    [
+        ("GET", {}, httpx.Response(502), 3),
+        ("GET", {}, httpx.ReadTimeout("slow"), 3),
+        ("POST", {}, httpx.Response(502), 1),
+        ("POST", {}, httpx.ReadTimeout("slow"), 1),
+        ("POST", {}, httpx.RemoteProtocolError("cut"), 1),
+        ("POST", {}, httpx.ConnectError("refused"), 3),
+        ("POST", {}, httpx.ConnectTimeout("slow"), 3),
+        ("POST", {"repeatable": True}, httpx.Response(502), 3),
+        ("POST", {"repeatable": True}, httpx.ReadTimeout("slow"), 3),
+        ("PATCH", {}, httpx.Response(500), 1),
+        ("GET", {}, httpx.Response(404), 1),
+        ("POST", {"repeatable": True}, httpx.Response(422), 1),
+    ],
+)
+async def test_only_what_may_safely_happen_twice_is_tried_again(
+    clock: TestClock, method: str, options: dict[str, Any], failure: Reply, tries: int
+) -> None:
+    server = Server(failure)
+    with pytest.raises(GitHubError):
+        await send(server, clock, method, **options)
+    assert len(server.seen) == tries
+    assert clock.slept == [0.5, 1.5][: tries - 1]
+
+
+async def test_a_hiccup_is_not_noticed(clock: TestClock) -> None:
+    answer = await send(Server(httpx.ReadError("reset"), httpx.Response(503), ok(a=1)), clock)
+    assert answer.json() == {"a": 1}
+
+
+async def test_no_answer_names_the_request_and_the_way_out(clock: TestClock) -> None:
+    with pytest.raises(Unreachable, match=r"GET /x: no answer from GitHub: refused; check the API URL"):
+        await send(Server(httpx.ConnectError("refused")), clock)
+    with pytest.raises(ServerFault, match="GET /x: GitHub answered 502"):
+        await send(Server(httpx.Response(502)), clock)
+
+
+async def test_a_proxys_login_page_is_no_answer(clock: TestClock) -> None:
+    answer = await send(Server(httpx.Response(200, text="<html>Sign in</html>")), clock)
+    with pytest.raises(UnreadableAnswer, match="Sign in"):
+        answer.json()
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+async def test_a_redirect_on_the_api_is_followed_with_method_and_body(clock: TestClock, status: int) -> None:
+    server = Server(httpx.Response(status, headers={"location": "/repositories/7/x"}), ok())
+    answer = await send(server, clock, "POST", body={"a": 1})
+    assert answer.moved
+    assert (server.seen[1].method, server.seen[1].content) == ("POST", b'{"a": 1}')
+    assert server.seen[1].headers["authorization"] == "Bearer secret"
+
+
+@pytest.mark.parametrize(
+    "location", ["https://evil.example/x", "http://api.example.com/x", "https://api.example.com.evil.net/x"]
+)
+async def test_the_token_never_follows_a_redirect_elsewhere(clock: TestClock, location: str) -> None:
+    server = Server(httpx.Response(302, headers={"location": location}), ok())
+    answer = await send(server, clock)
+    assert (answer.status, len(server.seen)) == (302, 1)
+
+
+async def test_redirects_in_a_circle_end(clock: TestClock) -> None:
+    with pytest.raises(GitHubError, match="circles"):
+        await send(Server(httpx.Response(301, headers={"location": "/x"})), clock)
+
+
+def test_a_link_is_taken_for_a_path_on_our_own_api_whatever_host_it_names(clock: TestClock) -> None:
+    on_github = wire(Server(ok()), clock)
+    assert on_github.url("https://evil.example/repositories/7/x?page=2") == f"{API}/repositories/7/x?page=2"
+    http = httpx.AsyncClient(transport=httpx.MockTransport(Server(ok())))
+    enterprise = Wire(Addresses.of("https://ghe.example/api/v3"), api_version="x", clock=clock, http=http)
+    assert (
+        enterprise.url("https://inner.host/api/v3/repositories/7?page=2")
+        == "https://ghe.example/api/v3/repositories/7?page=2"
+    )
+    assert enterprise.url("repos/o/r") == "https://ghe.example/api/v3/repos/o/r"
+
+
+async def test_a_signed_address_gets_no_authorization(clock: TestClock) -> None:
+    server = Server(httpx.Response(200, content=b"log"))
+    async with wire(server, clock).stream("https://blobs.example/log?sig=1") as response:
+        assert b"".join([part async for part in response.aiter_bytes()]) == b"log"
+    assert "authorization" not in server.seen[0].headers
+
+
+async def test_an_error_of_the_storage_has_a_name_too(clock: TestClock) -> None:
+    server = Server(httpx.Response(404, text="<Error><Code>BlobNotFound</Code></Error>"))
+    with pytest.raises(NotFound, match="BlobNotFound"):
+        async with wire(server, clock).stream("https://blobs.example/log"):
+            pass
+    with pytest.raises(Unreachable):
+        async with wire(Server(httpx.ReadTimeout("slow")), clock).stream("https://blobs.example/log"):
+            pass
+
+
+async def test_no_error_shows_the_token(clock: TestClock) -> None:
+    for reply in (httpx.Response(401, json={"message": "Bad credentials"}), httpx.ReadTimeout("slow")):
+        with pytest.raises(GitHubError) as caught:
+            await send(Server(reply), clock)
+        assert "secret" not in f"{caught.value} {caught.value!r} {vars(caught.value)}"

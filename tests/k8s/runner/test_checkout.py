@@ -1,0 +1,301 @@
+"""A checkout at exactly one commit, fetched with a token that leaves no trace, whatever stood there before."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from k8s.runner import protocol, store
+from k8s.runner.checkout import Checkout, agent_head
+from k8s.runner.protocol import FetchToken, Merge, Repository
+from k8s.runner.state import Home
+from k8s.runner.store import FetchFailed, Store
+from tests.k8s.runner.conftest import Box
+from tests.k8s.runner.double import git
+
+
+class Place:
+    """A home, and a way to check commits out in it."""
+
+    def __init__(self, box: Box) -> None:
+        self.box = box
+        self.home = Home(box.home)
+        self.home.make()
+        self.fetches = 0
+        self.said = ""
+
+    def checkout(self, sha: str, merge: Merge | None = None, depth: int = 50, branch: str = "greenloop/x") -> Path:
+        repository = Repository(7, "o/r", sha, "refs/heads/trunk", branch, depth=depth, merge=merge)
+        here = Store(self.home, repository)
+        with here.using():
+            if not here.has_all():
+                self.fetches += 1
+                told = self.box.give("", sha)
+                told.tokens.append(f"ghs_{self.fetches}")
+                here.fetch(FetchToken(f"{self.box.service.url}/o/r.git", f"ghs_{self.fetches}"))
+                told.revoked.append(f"ghs_{self.fetches}")
+            self.said = Checkout(self.home, self.box.checkout, repository, here).prepare(lambda: None)
+        return self.box.checkout
+
+
+@pytest.fixture
+def place(box: Box, monkeypatch: pytest.MonkeyPatch) -> Place:
+    monkeypatch.setattr(store, "TRIES", (0.0, 0.05, 0.05, 0.05))
+    return Place(box)
+
+
+def files(folder: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(folder)): path.read_text()
+        for path in folder.rglob("*")
+        if path.is_file() and ".git" not in path.relative_to(folder).parts
+    }
+
+
+def test_a_checkout_is_reused_and_cleaned_to_the_exact_commit(place: Place) -> None:
+    first = place.box.commit({"a": "1", "d/b": "1", ".gitignore": "cache/\n"})
+    second = place.box.commit({"a": "2"})
+    folder = place.checkout(first)
+    (folder / "a").write_text("changed")
+    (folder / "d/b").unlink()
+    (folder / "new").write_text("left behind")
+    (folder / "cache").mkdir()
+    (folder / "cache/kept").write_text("expensive")
+    (folder / "nested").mkdir()
+    git(folder / "nested", "init", "-q")
+    place.checkout(second)
+    assert files(folder) == {"a": "2", "d/b": "1", ".gitignore": "cache/\n", "cache/kept": "expensive"}
+    assert git(folder, "status", "--porcelain") == ""
+    assert git(folder, "rev-parse", "HEAD", "--abbrev-ref", "HEAD").split() == [second, "greenloop/x"]
+
+
+def test_files_that_do_not_change_are_not_written_again(place: Place) -> None:
+    first = place.box.commit({"same": "1", "other": "1"})
+    second = place.box.commit({"other": "2"})
+    folder = place.checkout(first)
+    before = (folder / "same").stat().st_mtime_ns
+    place.checkout(second)
+    assert (folder / "same").stat().st_mtime_ns == before
+
+
+def test_a_commit_that_is_here_is_not_fetched_again(place: Place) -> None:
+    sha = place.box.commit({"a": "1"})
+    for _ in range(2):
+        place.checkout(sha)
+    assert place.fetches == 1
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        "rm -rf .git",
+        "rm -rf .git; ln -s /etc .git",
+        "echo nonsense > .git",
+        "echo nonsense > .git/HEAD; echo nonsense > .git/index; echo nonsense > .git/config",
+        "rm -rf * .gitignore; mkdir a; touch a/b; ln -s /etc/passwd d",
+        "cd ..; rm -rf issue-1; ln -s /tmp issue-1",
+        "cd ..; rm -rf issue-1; touch issue-1",
+        "cd ~/.greenloop/checkouts; echo nonsense > *.index",
+        "rm -rf ~/.greenloop/checkouts/*",
+        "git checkout -q -b other; git commit -qam x --allow-empty; git stash -q; rm .git/refs/heads/greenloop/x",
+        "mkdir -p ro/deep; touch ro/deep/f; chmod -R a-w ro",
+    ],
+)
+def test_whatever_was_done_to_a_checkout_the_next_one_is_right(place: Place, harm: str) -> None:
+    sha = place.box.commit({"a": "1", "d/b": "1"})
+    folder = place.checkout(sha)
+    subprocess.run(["bash", "-c", harm], cwd=folder, env={**os.environ, "HOME": str(place.home.path)}, check=False)
+    assert files(place.checkout(sha)) == {"a": "1", "d/b": "1"}
+    assert not place.box.checkout.is_symlink()
+    assert git(folder, "status", "--porcelain") == ""
+
+
+def test_a_broken_store_is_made_anew_by_the_turn(started: Box) -> None:
+    sha = started.commit({"a": "1"})
+    started.service.result(started.give("true", sha))
+    harm = "rm -rf ~/.greenloop/repos/7/objects/*; rm -rf ~/.greenloop/checkouts/*; rm -rf ~/Code"
+    started.service.result(started.give(harm, None))
+    told = started.give("cat a", sha)
+    assert started.service.result(told).exit_code == 0
+    assert told.output == b"1"
+
+
+def test_what_an_agent_plants_in_git_configuration_is_never_run_by_us(started: Box, tmp_path: Path) -> None:
+    sha = started.commit({"a": "1", ".gitattributes": "* filter=evil diff=evil merge=evil\n"})
+    bait = f"sh -c 'touch {tmp_path}/ran; cat'"
+    planted = f"""
+        for where in "$PWD/.git/config" ~/.gitconfig ~/.greenloop/repos/7/config; do
+            git config -f $where core.fsmonitor "touch {tmp_path}/ran"
+            git config -f $where filter.evil.clean "{bait}"
+            git config -f $where filter.evil.smudge "{bait}"
+            git config -f $where filter.evil.process "{bait}"
+            git config -f $where diff.evil.textconv "{bait}"
+            git config -f $where diff.evil.command "{bait}"
+            git config -f $where diff.external "{bait}"
+            git config -f $where credential.helper "!touch {tmp_path}/ran"
+            git config -f $where core.hooksPath ~/hooks
+            git config -f $where url.http://127.0.0.1:1/.insteadOf {started.service.url}
+            git config -f $where http.proxy http://127.0.0.1:1
+        done
+        for folder in ~/hooks .git/hooks ~/.greenloop/repos/7/hooks; do
+            mkdir -p $folder
+            for hook in post-checkout reference-transaction post-index-change pre-commit fsmonitor-watchman; do
+                printf '#!/bin/sh\\ntouch {tmp_path}/ran\\n' > $folder/$hook; chmod +x $folder/$hook
+            done
+        done
+        echo ~/.greenloop/repos/evil > ~/.greenloop/repos/7/commondir
+        echo 2 > a
+    """
+    result = started.service.result(started.give(planted, sha))
+    assert [change.path for change in result.changes] == ["a"], result
+    second = started.commit({"b": "1"})
+    result = started.service.result(started.give("echo 3 > a", second))
+    assert [change.path for change in result.changes] == ["a"], result
+    assert not (tmp_path / "ran").exists()
+
+
+def test_the_token_is_used_once_revoked_before_the_agent_starts_and_left_nowhere(started: Box) -> None:
+    sha = started.commit({"a": "1"})
+    script = (
+        "grep -r ghs_ ~ /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | grep -v 'grep' ; git config -l; env"
+    )
+    told = started.give(script, sha)
+    started.service.wait(lambda: told.first_output)
+    assert told.revoked == told.tokens
+    assert len(told.tokens) == 1
+    started.service.result(told)
+    printed = told.output.decode()
+    assert "ghs_" not in printed
+    assert "extraheader" not in printed.lower()
+    asked = [request for request in started.service.requests if request.endswith("/token")]
+    assert asked == ["POST /turns/t_1/token", "DELETE /turns/t_1/token"]
+
+
+def test_the_token_is_neither_in_the_arguments_nor_in_a_file_while_git_fetches(started: Box) -> None:
+    sha = started.commit({"a": "1"})
+    told = started.give("true", sha)
+    seen: list[str] = []
+
+    def look(url: str) -> None:
+        found = subprocess.run(
+            ["bash", "-c", f"cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' '; grep -r ghs_ {started.home}"],
+            capture_output=True, text=True, errors="replace", check=False,
+        )  # fmt: skip
+        seen.append(found.stdout)
+
+    started.service.before_git = look
+    started.service.result(told)
+    assert seen
+    assert "http://" in "".join(seen)
+    assert told.tokens[0] not in "".join(seen)
+
+
+def test_a_token_that_is_not_valid_for_a_moment_is_tried_again(place: Place) -> None:
+    sha = place.box.commit({"a": "1"})
+    place.box.service.refuse_git = 2
+    assert files(place.checkout(sha)) == {"a": "1"}
+
+
+def test_a_repository_that_is_gone_is_said_in_words_without_the_token(place: Place) -> None:
+    with pytest.raises(FetchFailed) as failed:
+        place.checkout("a" * 40)
+    assert "of o/r could not be fetched" in str(failed.value)
+    assert "not found" in str(failed.value)
+    assert "ghs_" not in str(failed.value)
+
+
+def test_the_token_of_a_fetch_that_failed_is_revoked_too(started: Box) -> None:
+    started.commit({"a": "1"})
+    told = started.give("true", "f" * 40)
+    result = started.service.result(told)
+    assert result.reason == protocol.FETCH_FAILED
+    assert "ffffffffffff" in result.message
+    assert told.revoked == told.tokens != []
+
+
+def test_a_server_that_hands_out_only_branch_tips_is_asked_for_the_branch(place: Place) -> None:
+    sha = place.box.commit({"a": "1"})
+    tip = place.box.commit({"a": "2"})
+    place.box.service.git_protocol = ""
+    assert files(place.checkout(sha))["a"] == "1"
+    assert files(place.checkout(tip))["a"] == "2"
+    with pytest.raises(FetchFailed, match="not among the last 50"):
+        place.checkout("e" * 40)
+
+
+def test_history_is_as_deep_as_asked(place: Place) -> None:
+    for number in range(5):
+        sha = place.box.commit({"a": str(number)})
+    place.checkout(sha, depth=3)
+    assert git(place.box.checkout, "rev-list", "--count", "HEAD") == "3"
+
+
+def test_submodules_and_large_file_storage_are_left_as_they_are(place: Place) -> None:
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "0" * 64 + "\nsize 5\n"
+    place.box.commit({"a": "1", ".gitattributes": "*.bin filter=lfs\n", "x.bin": pointer})
+    git(place.box.work, "update-index", "--add", "--cacheinfo", f"160000,{'c' * 40},sub")
+    (place.box.work / ".gitmodules").write_text('[submodule "sub"]\n\tpath = sub\n\turl = ../sub\n')
+    git(place.box.work, "add", ".gitmodules")
+    git(place.box.work, "commit", "-qm", "sub")
+    git(place.box.work, "push", "-q", str(place.box.bare), "HEAD")
+    folder = place.checkout(git(place.box.work, "rev-parse", "HEAD"))
+    assert (folder / "x.bin").read_text() == pointer
+    assert list((folder / "sub").iterdir()) == []
+
+
+@pytest.mark.parametrize("branch", ["../../x", "a..b", "x.lock", "/abs", "-x", "", "a//b"])
+def test_a_branch_name_that_git_would_refuse_leaves_the_head_detached(place: Place, branch: str) -> None:
+    sha = place.box.commit({"a": "1"})
+    folder = place.checkout(sha, branch=branch)
+    assert git(folder, "rev-parse", "HEAD", "--abbrev-ref", "HEAD").split() == [sha, "HEAD"]
+
+
+def fork(place: Place, ours: dict[str, str | bytes], theirs: dict[str, str | bytes]) -> tuple[str, str]:
+    """Two commits on one base, theirs far from it."""
+    base = place.box.commit({"a": "1\n2\n3\n", "b": "1\n"})
+    git(place.box.work, "checkout", "-q", "-b", "theirs")
+    other = place.box.commit(theirs)
+    git(place.box.work, "checkout", "-q", "trunk")
+    git(place.box.work, "reset", "-q", "--hard", base)
+    return place.box.commit(ours), other
+
+
+def test_a_merge_that_is_clean_is_in_the_tree(place: Place) -> None:
+    ours, theirs = fork(place, {"a": "0\n1\n2\n3\n"}, {"b": "2\n", "c": "new"})
+    folder = place.checkout(ours, Merge("refs/heads/theirs", theirs))
+    assert files(folder) == {"a": "0\n1\n2\n3\n", "b": "2\n", "c": "new"}
+    assert place.said == ""
+
+
+def test_a_merge_with_conflicts_leaves_them_in_the_files_and_git_knows(place: Place) -> None:
+    ours, theirs = fork(place, {"a": "ours\n2\n3\n"}, {"a": "theirs\n2\n3\n"})
+    folder = place.checkout(ours, Merge("refs/heads/theirs", theirs))
+    assert "<<<<<<<" in (folder / "a").read_text()
+    assert git(folder, "status", "--porcelain") == "UU a"
+    assert place.said == "Files with merge conflicts when the agent began: 1."
+    # and the checkout can be used for something else afterwards
+    assert files(place.checkout(ours))["a"] == "ours\n2\n3\n"
+
+
+def test_a_merge_base_beyond_the_depth_is_fetched(place: Place) -> None:
+    base = place.box.commit({"a": "1\n2\n3\n"})
+    for number in range(4):
+        ours = place.box.commit({"b": str(number)})
+    git(place.box.work, "checkout", "-q", "-b", "theirs", base)
+    theirs = place.box.commit({"c": "1"})
+    folder = place.checkout(ours, Merge("refs/heads/theirs", theirs), depth=1)
+    assert files(folder) == {"a": "1\n2\n3\n", "b": "3", "c": "1"}
+
+
+def test_the_agents_head_is_read_without_running_git(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "-b", "main")
+    assert agent_head(tmp_path) is None
+    git(tmp_path, "commit", "-q", "--allow-empty", "-m", "x")
+    sha = git(tmp_path, "rev-parse", "HEAD")
+    assert agent_head(tmp_path) == sha
+    git(tmp_path, "pack-refs", "--all")
+    assert agent_head(tmp_path) == sha
+    git(tmp_path, "checkout", "-q", "--detach")
+    assert agent_head(tmp_path) == sha
+    assert agent_head(tmp_path / "nowhere") is None
