@@ -107,7 +107,10 @@ def _present(worktree: Path, path: bytes) -> bool:
             break
         if folder.is_symlink():
             return False
-    return whole.is_symlink() or (whole.exists() and not whole.is_dir())
+    try:
+        return not stat.S_ISDIR(whole.lstat().st_mode)
+    except OSError:
+        return False
 
 
 def _usable(worktree: Path, paths: list[bytes], left_out: list[str]) -> list[bytes]:

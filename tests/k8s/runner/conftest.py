@@ -13,6 +13,7 @@ import pytest
 
 from k8s import runner
 from k8s.runner import processes
+from k8s.runner.state import held, signed
 from tests.k8s.runner.double import BOX, BOX_TOKEN, Service, Told, git, publish, running
 from tests.tools import need
 
@@ -96,6 +97,14 @@ class Box:
 
     def state(self, told: Told) -> Path:
         return self.home / ".greenloop" / "turns" / str(told.turn["turn"])
+
+    def holder(self, told: Told, lock: str) -> int:
+        """The process that holds one of a turn's locks: `lock` (it reports the turn) or `keeper`."""
+        path = self.state(told) / lock
+        self.service.wait(lambda: held(path) and signed(path), what=f"for somebody to hold {path}")
+        pid = signed(path)
+        assert pid
+        return pid
 
     def idle(self, told: Told) -> None:
         """Wait until the runner has forgotten the turn."""
