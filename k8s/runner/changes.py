@@ -54,12 +54,12 @@ def find(git: Git, base: str, limits: Limits, merged: str | None = None) -> Repo
     fresh = _records(git.run("ls-files", "-z", "--others", "--exclude-standard"))
     links = [entry.partition(b"\t")[2] for entry in _records(git.run("ls-files", "-s", "-z")) if entry[:6] == b"160000"]
     gone = [path for path in links if not os.path.lexists(_whole(worktree, path))]
+    if merged is None and len(known) + len(fresh) > 2 * limits.changed_files:
+        # a rename is two paths and one change
+        raise TooMany(_too_many(len(known) + len(fresh), limits))
     left_out: list[str] = []
     paths = [*gone, *_usable(worktree, [*known, *fresh], left_out)]
     if merged is None:
-        # a rename is two paths and one change
-        if len(paths) > 2 * limits.changed_files:
-            raise TooMany(_too_many(len(paths), limits))
         _weigh(((os.fsdecode(path), _size(worktree, path)) for path in paths), limits)
     lost = [path for path in paths if not _present(worktree, path)]
     there = sorted(set(paths) - set(lost))

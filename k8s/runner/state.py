@@ -24,8 +24,6 @@ import fcntl
 import json
 import os
 import shutil
-import stat
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -100,22 +98,21 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 def remove_tree(path: Path) -> None:
-    """Delete what is there, read-only directories too; links are not followed, and nothing there is fine."""
-    if not path.is_symlink() and path.is_dir():
-
-        def again(function: Callable[..., Any], name: str, _: object) -> None:
-            with contextlib.suppress(OSError):
-                Path(name).parent.chmod(0o700)
-                if stat.S_ISDIR(os.lstat(name).st_mode):
-                    Path(name).chmod(0o700)
-                    if function is not os.rmdir:
-                        shutil.rmtree(name, ignore_errors=True)
-                        return
-                function(name)
-
-        shutil.rmtree(path, onerror=again)
-    with contextlib.suppress(FileNotFoundError, IsADirectoryError, PermissionError):
-        path.unlink()
+    """Delete what is there, read-only directories too; links are not followed, and nothing there is fine. Raises
+    OSError."""
+    if path.is_symlink() or not path.is_dir():
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            path.unlink()
+        return
+    shutil.rmtree(path, ignore_errors=True)
+    if path.exists():
+        path.chmod(0o700)
+        for folder, names, _ in os.walk(path):
+            for name in names:
+                within = Path(folder, name)
+                if not within.is_symlink():
+                    within.chmod(0o700)
+        shutil.rmtree(path)
 
 
 class Home:

@@ -13,10 +13,10 @@ import pytest
 from k8s.boxes import BoxSpec, BoxState
 from k8s.local import LocalBoxes
 from k8s.runner.state import signed
-from tests.k8s.runner.conftest import alive, service
+from tests.k8s.runner.conftest import alive, server, service
 from tests.k8s.runner.double import BOX, BOX_TOKEN, Service
 
-__all__ = ["service"]
+__all__ = ["server", "service"]
 
 
 def spec_for(service: Service, **about: str) -> BoxSpec:

@@ -126,11 +126,20 @@ def alive(pid: int) -> bool:
     return process is not None and not process.dead
 
 
-@pytest.fixture
-def service(tmp_path: Path) -> Iterator[Service]:
+@pytest.fixture(scope="session")
+def server() -> Iterator[Service]:
     need("git")
-    with Service(tmp_path / "repositories") as started:
+    with Service(Path("/nonexistent")) as started:
         yield started
+
+
+@pytest.fixture
+def service(server: Service, tmp_path: Path) -> Service:
+    """The service double, as new."""
+    server.forget(tmp_path / "repositories")
+    if not server.running:
+        server.start()
+    return server
 
 
 @pytest.fixture

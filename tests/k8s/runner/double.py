@@ -60,16 +60,7 @@ class Service:
     """Start it with `with Service(...)`: a thread with a server. `repositories` holds bare repositories `o/r.git`."""
 
     def __init__(self, repositories: Path) -> None:
-        self.repositories = repositories
-        self.told: dict[str, Told] = {}
-        self.down = False
-        self.refuse_tokens = False
-        self.broken_answers = 0
-        self.before_answer: Callable[[str], None] | None = None
-        self.requests: list[str] = []
-        self.before_git: Callable[[str], None] | None = None
-        self.refuse_git = 0
-        self.git_protocol: str | None = None
+        self.forget(repositories)
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
@@ -110,11 +101,27 @@ class Service:
             assert time.monotonic() < until, "the service did not start"
             time.sleep(0.005)
 
+    @property
+    def running(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
     def stop(self) -> None:
         if self._server and self._thread:
             self._server.should_exit = True
             self._server.force_exit = True
             self._thread.join(10)
+
+    def forget(self, repositories: Path) -> None:
+        """Be as new: no turns, no faults."""
+        self.repositories = repositories
+        self.told: dict[str, Told] = {}
+        self.down = False
+        self.refuse_tokens = False
+        self.before_answer: Callable[[str], None] | None = None
+        self.requests: list[str] = []
+        self.before_git: Callable[[str], None] | None = None
+        self.refuse_git = 0
+        self.git_protocol: str | None = None
 
     # what tests do
 
@@ -142,9 +149,6 @@ class Service:
         self.requests.append(f"{request.method} {request.url.path}")
         if self.down:
             return JSONResponse({"error": "restarting"}, 503)
-        if self.broken_answers > 0:
-            self.broken_answers -= 1
-            return JSONResponse({"error": "oops"}, 500)
         if self.refuse_tokens or request.headers.get("authorization") != f"Bearer {BOX_TOKEN}":
             return JSONResponse({"error": "unknown box token"}, 401)
         if "turn" in request.path_params:
@@ -162,6 +166,8 @@ class Service:
             refusal = self._refusal(request)
             if refusal is not None:
                 return refusal
+            if await request.is_disconnected():
+                break
             if request.path_params["box"] != BOX:
                 return JSONResponse({"error": "not your box"}, 403)
             for told in self.told.values():
@@ -174,8 +180,6 @@ class Service:
                     told.handed_out.append(time.monotonic())
                     return JSONResponse(told.turn)
             await asyncio.sleep(0.005)
-            if await request.is_disconnected():
-                break
         return Response(status_code=204)
 
     async def _token(self, request: Request) -> Response:

@@ -7,8 +7,6 @@ import re
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from k8s.runner import protocol
 from tests.k8s.runner.conftest import Box, alive, remains
 
@@ -102,23 +100,23 @@ def test_a_credential_is_never_written_through_a_link_that_was_left_there(starte
     assert list(outside.iterdir()) == [outside / "target"]
 
 
-@pytest.mark.parametrize(
-    "about",
-    [
-        {"workdir": "../elsewhere"},
-        {"workdir": ".greenloop/turns"},
-        {"workdir": "."},
-        {"files": [{"path": "/etc/passwd2", "content": ""}]},
-        {"files": [{"path": "x", "content": "%%%"}]},
-        {"evidence": [{"path": "../turn.json", "url": "/turns/t_1/evidence/log"}]},
-    ],
-)
-def test_places_outside_the_home_are_refused(started: Box, about: dict[str, object]) -> None:
-    told = started.service.give({**started.turn("echo ran", None), **about}, {"log": b"x"})
-    result = started.service.result(told)
-    assert result.reason == protocol.START_FAILED
-    assert result.message
-    assert not told.output
+OUTSIDE: list[dict[str, object]] = [
+    {"workdir": "../elsewhere"},
+    {"workdir": ".greenloop/turns"},
+    {"workdir": "."},
+    {"files": [{"path": "/etc/passwd2", "content": ""}]},
+    {"files": [{"path": "x", "content": "%%%"}]},
+    {"evidence": [{"path": "../turn.json", "url": "/turns/t_1/evidence/log"}]},
+]
+
+
+def test_places_outside_the_home_are_refused(started: Box) -> None:
+    for about in OUTSIDE:
+        told = started.service.give({**started.turn("echo ran", None), **about}, {"log": b"x"})
+        result = started.service.result(told)
+        assert result.reason == protocol.START_FAILED, about
+        assert result.message, about
+        assert not told.output, about
 
 
 def test_evidence_is_fetched_outside_the_checkout_and_may_be_large(started: Box) -> None:
