@@ -92,7 +92,7 @@ async def ask(
     session.options = {**session.options, **wish.options}
     if "cap" in wish.options:
         session.cap = int(wish.options["cap"])
-    await _add_turn(tx, session, wish, now)
+    await add_turn(tx, session, wish, now)
     return session, "continued"
 
 
@@ -147,16 +147,11 @@ async def withdraw(tx: AsyncSession, repository_id: int, comment_id: int, now: f
     return touched
 
 
-async def add_attempt_turn(tx: AsyncSession, session: Session, wish: Ask, now: float) -> Turn:
-    """A turn that Greenloop starts by itself in a running conversation."""
-    return await _add_turn(tx, session, wish, now)
-
-
 async def _begin(tx: AsyncSession, topic: Topic, wish: Ask, *, owner: int | None, cap: int, now: float) -> Session:
     session = _row(topic, wish, owner=owner, cap=cap, now=now)
     tx.add(session)
     await tx.flush()
-    await _add_turn(tx, session, wish, now)
+    await add_turn(tx, session, wish, now)
     return session
 
 
@@ -188,7 +183,8 @@ def _row(topic: Topic, wish: Ask, *, owner: int | None, cap: int, now: float) ->
     )
 
 
-async def _add_turn(tx: AsyncSession, session: Session, wish: Ask, now: float) -> Turn:
+async def add_turn(tx: AsyncSession, session: Session, wish: Ask, now: float) -> Turn:
+    """One more turn in a conversation."""
     if wish.context.get("retry") and not wish.instruction:
         wish = await _repeated(tx, session, wish)
     last = (await tx.execute(select(func.max(Turn.number)).where(Turn.session_id == session.id))).scalar_one()

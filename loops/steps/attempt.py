@@ -13,7 +13,7 @@ from github.settle import Verdict
 from loops import decide, journal
 from loops.collect import Failure, Found, collect, failures
 from loops.context import Loop
-from loops.conversations import Ask, add_attempt_turn
+from loops.conversations import Ask, add_turn
 from loops.next_attempt import GiveUp, History, Repair, Rerun, asked_about_checks, choose
 from loops.redact import Redactor
 from loops.steps.base import known_at_base
@@ -114,7 +114,7 @@ async def _start(loop: Loop, session: Session, sha: str, past: Past, chosen: Rep
         if sha in (await _past(tx, session)).heads:
             return
         fresh = await tx.get_one(Session, session.id)
-        turn = await add_attempt_turn(tx, fresh, wish, now)
+        turn = await add_turn(tx, fresh, wish, now)
         tx.add(
             Attempt(
                 session_id=session.id,

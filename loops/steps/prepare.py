@@ -29,7 +29,7 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
             return loop.clock() + LINE_SECONDS
     repo = handle(loop, repository)
     try:
-        start = await start_of(loop, repo, session)
+        start = await start_of(loop, repo, session, turn)
         chosen = await runtime_of(loop, session)
         prompt = await prompt_of(loop, repo, session, turn, start)
         spec = spec_of(loop, chosen, prompt, repository, start, session, turn)

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from github import repositories
+from github import repositories, reviews
 from github.errors import GitHubError
 from github.repository import Repository
 from loops.context import Loop
@@ -42,15 +42,46 @@ async def prompt_of(loop: Loop, repo: Repository, session: Session, turn: Turn, 
             not_ours=tuple(said.get("not_ours") or ()),
         )
     elif turn.kind == "conflict":
-        prompt = contexts.ConflictPrompt(turn=about, theirs=str(said["theirs"]), files=tuple(said.get("files") or ()))
+        prompt = contexts.ConflictPrompt(
+            turn=about,
+            theirs=str(said["theirs"]),
+            files=tuple(said.get("files") or ()),
+            commits=tuple(said.get("commits") or ()),
+        )
     elif turn.kind == "review":
         review = contexts.Text(author=str(said.get("by") or ""), body=str(turn.source.get("text") or ""))
-        prompt = contexts.ReviewPrompt(turn=about, number=session.pull_number or number, title=title, review=review)
+        prompt = contexts.ReviewPrompt(
+            turn=about,
+            number=session.pull_number or number,
+            title=title,
+            review=review,
+            comments=await _remarks(repo, session.pull_number or number, turn),
+        )
     elif turn.kind == "pull":
         prompt = contexts.PullRequestPrompt(turn=about, number=number, title=title, body=body)
     else:
         prompt = contexts.IssuePrompt(turn=about, number=number, title=title, body=body)
     return render(prompt)
+
+
+async def _remarks(repo: Repository, number: int, turn: Turn) -> tuple[contexts.ReviewComment, ...]:
+    """The inline comments of the review that asked, or the one comment that asked."""
+    source = turn.source
+    if source.get("where") == "inline":
+        one = contexts.ReviewComment(
+            author=str(turn.context.get("by") or ""),
+            body=str(source.get("text") or ""),
+            path=str(source.get("path") or ""),
+            line=int(source.get("line") or 0) or None,
+            hunk=str(source.get("diff_hunk") or ""),
+        )
+        return (one,)
+    if not source.get("review_id"):
+        return ()
+    found = [each async for each in reviews.remarks(repo, number, int(source["review_id"]))]
+    return tuple(
+        contexts.ReviewComment(each.author, each.body, each.path, each.line or None, each.diff_hunk) for each in found
+    )
 
 
 def _check(stored: dict[str, object]) -> contexts.FailedCheck:

@@ -121,7 +121,8 @@ def _ask(guid: str, request: Request, subject: Subject) -> Ask:
     mention = request.mention
     options = {name: value for name, value in asdict(mention.options).items() if value is not None}
     source = {**asdict(request.source), "own_text": request.source.where in OWN_TEXT}
-    kind = "review" if request.why is Why.CHANGES_REQUESTED else "pull" if subject.is_pull else "issue"
+    review = request.why is Why.CHANGES_REQUESTED or request.source.where in (Where.REVIEW, Where.INLINE)
+    kind = "review" if review else "pull" if subject.is_pull else "issue"
     return Ask(
         trigger=request.why.value,
         instruction=mention.instruction,

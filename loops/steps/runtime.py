@@ -107,6 +107,7 @@ def spec_of(
             "ref": start.ref,
             "branch": start.branch,
             "fetch": True,
+            "merge": {"ref": start.merge[0], "sha": start.merge[1]} if start.merge else None,
         },
         "workdir": f"Code/{repository.full_name}/{start.branch}",
         "argv": list(invocation.argv),

@@ -17,12 +17,13 @@ from loops.judge import Verdict, judge
 from loops.lasting import LASTING
 from loops.pullrequest import pull_body, pull_title
 from loops.steps.box import restart_turn
+from loops.steps.conflict import begin_conflict_turn
 from loops.steps.start import handle
 from loops.tables import Blob, Person, Repository, Session, Turn
 
 log = structlog.get_logger(__name__)
 
-REFUSED = (*LASTING, TreeMismatch, HistoryRewritten, MergeConflict)
+REFUSED = (*LASTING, TreeMismatch, HistoryRewritten)
 
 
 async def settle(loop: Loop, session: Session, action: decide.Settle) -> None:
@@ -43,6 +44,11 @@ async def settle(loop: Loop, session: Session, action: decide.Settle) -> None:
     if verdict.kind == "publish":
         try:
             published = await _publish(loop, handle(loop, repository), session, turn, result)
+        except MergeConflict as conflict:
+            if turn.kind != "conflict":
+                await begin_conflict_turn(loop, handle(loop, repository), session, turn, conflict)
+                return
+            verdict = Verdict("failed", "push_refused", f"The conflict could not be resolved: {conflict}")
         except REFUSED as error:
             verdict = Verdict("failed", "push_refused", str(error))
     await _record(loop, session, turn, result, outcome, verdict, published)
