@@ -11,7 +11,7 @@ demo: $(VENV)/.runtime
 	$(BIN)/greenloop demo $(if $(KEEP),--keep) $(DEMO_ARGS)
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest $(TEST_ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal $(TEST_ARGS)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

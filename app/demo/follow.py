@@ -90,6 +90,7 @@ async def report(database: Database, world: World, issue: int) -> dict[str, Any]
         "attempts": attempts,
         "turns": told,
         "pull_request": await world.pull_request(session.pull_number),
+        "commits": await world.commits(session.pull_number),
         "default_branch_moved": await world.default_branch_moved(),
         "comments": len(await world.our_comments(issue, session.pull_number)),
         "events": events,

@@ -71,6 +71,12 @@ class World:
             found += [each for each in answer.json() if each["user"]["type"] == "Bot"]
         return found
 
+    async def commits(self, number: int | None) -> int:
+        """How many commits the pull request has."""
+        if number is None:
+            return 0
+        return len((await self.http.get(f"/repos/{self.repository}/pulls/{number}/commits?per_page=100")).json())
+
     async def close(self) -> None:
         await self.http.aclose()
         await self.local.stop()
