@@ -140,3 +140,12 @@ def status_set(
 
 def _protected(repository: Repository, branch: str) -> bool:
     return branch in repository.protections
+
+
+def button_pressed(hub: "Hub", row: CheckRun, identifier: str, by: User) -> None:
+    """A person pressed a button of a check run; GitHub has this on its pages only. Raises ValueError for no button."""
+    if not any(action["identifier"] == identifier for action in row.actions):
+        names = ", ".join(action["identifier"] for action in row.actions) or "none"
+        raise ValueError(f"check run {row.id} has no action {identifier!r}: it has {names}")
+    extra = {"requested_action": {"identifier": identifier}}
+    tell_run(hub, row, "requested_action", by, only_app=row.suite.app, extra=extra)

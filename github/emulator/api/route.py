@@ -10,7 +10,7 @@ Result = Answer | Listing
 Handler = Callable[[Call], Result | Awaitable[Result]]
 
 # parameters whose values hold slashes and are sent raw
-GREEDY = {"ref", "path", "branch", "basehead", "base_head"}
+GREEDY = {"ref", "path", "branch", "basehead", "commit_sha"}
 
 
 @dataclass(frozen=True)

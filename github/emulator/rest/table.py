@@ -1,9 +1,45 @@
 """All REST routes in one table."""
 
 from github.emulator.api.route import Table
-from github.emulator.rest import apps, comments, hooks, issues, repos, users
+from github.emulator.rest import (
+    actions,
+    apps,
+    branches,
+    checks,
+    comments,
+    commits,
+    contents,
+    graphql,
+    hooks,
+    issues,
+    objects,
+    pulls,
+    refs,
+    repos,
+    reviews,
+    statuses,
+    users,
+)
 
-FAMILIES = (apps, hooks, repos, users, issues, comments)
+FAMILIES = (
+    apps,
+    hooks,
+    repos,
+    users,
+    issues,
+    comments,
+    pulls,
+    reviews,
+    objects,
+    refs,
+    branches,
+    commits,
+    contents,
+    checks,
+    statuses,
+    actions,
+    graphql,
+)
 
 
 def table() -> Table:

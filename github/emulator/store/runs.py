@@ -27,6 +27,7 @@ class Run:
     name: str
     title: str
     event: str
+    ref: str
     head_sha: str
     checkout_sha: str
     head_branch: str | None
@@ -38,6 +39,7 @@ class Run:
     created_at: datetime
     updated_at: datetime
     started_at: datetime
+    action: str | None = None
     pull_number: int | None = None
     base_ref: str | None = None
     base_sha: str | None = None
@@ -78,3 +80,4 @@ class Job:
     log: bytes | None = None
     matrix: dict[str, object] = field(default_factory=dict)
     outputs: dict[str, str] = field(default_factory=dict)
+    summary: str = ""

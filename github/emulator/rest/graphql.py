@@ -1,0 +1,229 @@
+"""The part of GitHub's GraphQL that REST cannot do: drafts, review threads, hidden comments, reactions on reviews."""
+
+from collections.abc import Callable
+from typing import Any
+
+from graphql import GraphQLError, GraphQLResolveInfo, build_schema, graphql_sync
+
+from github.emulator.acts import comments, pulls, reviews
+from github.emulator.api.access import sees
+from github.emulator.api.call import Answer, Call
+from github.emulator.api.route import Route
+from github.emulator.store.pulls import Pull
+from github.emulator.store.reviews import ReviewComment, Thread
+from github.emulator.store.table import node_id, row_id_of
+
+SCHEMA = build_schema("""
+enum ReactionContent { THUMBS_UP THUMBS_DOWN LAUGH CONFUSED HEART HOORAY ROCKET EYES }
+enum ReportedContentClassifiers { OUTDATED RESOLVED DUPLICATE OFF_TOPIC SPAM ABUSE }
+input PullRequestInput { pullRequestId: ID! clientMutationId: String }
+input ThreadInput { threadId: ID! clientMutationId: String }
+input ReplyInput { pullRequestReviewThreadId: ID! body: String! clientMutationId: String }
+input MinimizeInput { subjectId: ID! classifier: ReportedContentClassifiers! clientMutationId: String }
+input ReactionInput { subjectId: ID! content: ReactionContent! clientMutationId: String }
+type PageInfo { hasNextPage: Boolean! endCursor: String }
+type Reaction { content: ReactionContent! }
+type ReviewComment { id: ID! databaseId: Int body: String! }
+type ReviewComments { nodes: [ReviewComment] totalCount: Int! }
+type Thread { id: ID! isResolved: Boolean! isOutdated: Boolean! comments(first: Int, after: String): ReviewComments! }
+type Threads { nodes: [Thread] pageInfo: PageInfo! totalCount: Int! }
+type PullRequest { id: ID! number: Int! isDraft: Boolean! reviewThreads(first: Int, after: String): Threads! }
+type Minimized { isMinimized: Boolean! minimizedReason: String }
+type Repository { id: ID! nameWithOwner: String! pullRequest(number: Int!): PullRequest }
+type PullRequestPayload { pullRequest: PullRequest clientMutationId: String }
+type ThreadPayload { thread: Thread clientMutationId: String }
+type ReplyPayload { comment: ReviewComment clientMutationId: String }
+type MinimizePayload { minimizedComment: Minimized clientMutationId: String }
+type ReactionPayload { reaction: Reaction clientMutationId: String }
+type Query { repository(owner: String!, name: String!): Repository }
+type Mutation {
+  markPullRequestReadyForReview(input: PullRequestInput!): PullRequestPayload
+  convertPullRequestToDraft(input: PullRequestInput!): PullRequestPayload
+  resolveReviewThread(input: ThreadInput!): ThreadPayload
+  unresolveReviewThread(input: ThreadInput!): ThreadPayload
+  addPullRequestReviewThreadReply(input: ReplyInput!): ReplyPayload
+  minimizeComment(input: MinimizeInput!): MinimizePayload
+  addReaction(input: ReactionInput!): ReactionPayload
+}
+""")
+PAGE = 100
+CONTENTS = {"THUMBS_UP": "+1", "THUMBS_DOWN": "-1"}
+Json = dict[str, Any]
+Info = GraphQLResolveInfo[Any]
+
+
+class Refused(GraphQLError):
+    """An error of GitHub's own kind: `type` beside the message."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message, extensions={"type": kind})
+
+
+class Root:
+    """Resolves the fields above for one call."""
+
+    def __init__(self, call: Call) -> None:
+        self._call, self._hub = call, call.hub
+
+    def repository(self, _info: Info, owner: str, name: str) -> Json:
+        found = self._hub.store.repository(f"{owner}/{name}")
+        if found is None or not sees(self._call, found):
+            message = f"Could not resolve to a Repository with the name '{owner}/{name}'."
+            raise Refused("NOT_FOUND", message)
+
+        def pull_request(_info: Info, number: int) -> Json:
+            issue = self._hub.store.issue(found, number)
+            if issue is None or issue.pull is None:
+                raise Refused("NOT_FOUND", f"Could not resolve to a PullRequest with the number of {number}.")
+            return self._pull(issue.pull)
+
+        return {"id": node_id("R", found.id), "nameWithOwner": found.full_name, "pullRequest": pull_request}
+
+    def markPullRequestReadyForReview(self, _info: Info, input: Json) -> Json:
+        return self._draft(input, draft=False)
+
+    def convertPullRequestToDraft(self, _info: Info, input: Json) -> Json:
+        return self._draft(input, draft=True)
+
+    def resolveReviewThread(self, _info: Info, input: Json) -> Json:
+        return self._resolve(input, on=True)
+
+    def unresolveReviewThread(self, _info: Info, input: Json) -> Json:
+        return self._resolve(input, on=False)
+
+    def addPullRequestReviewThreadReply(self, _info: Info, input: Json) -> Json:
+        thread = self._thread(input["pullRequestReviewThreadId"])
+        made = reviews.replied(self._hub, self._comments(thread)[0], self._call.user, input["body"])
+        return {"comment": _comment(made), "clientMutationId": input.get("clientMutationId")}
+
+    def minimizeComment(self, _info: Info, input: Json) -> Json:
+        node, store = input["subjectId"], self._hub.store
+        number, line = row_id_of(node, "IC"), row_id_of(node, "PRRC")
+        row = store.comments.get(number) if number else store.review_comments.get(line) if line else None
+        if row is None:
+            raise _no_node(node)
+        repository = row.issue.repository if hasattr(row, "issue") else row.pull.repository
+        self._writes(repository, "issues", "pull_requests")
+        row.minimized = input["classifier"].lower()
+        minimized = {"isMinimized": True, "minimizedReason": row.minimized}
+        return {"minimizedComment": minimized, "clientMutationId": input.get("clientMutationId")}
+
+    def addReaction(self, _info: Info, input: Json) -> Json:
+        node, store, content = input["subjectId"], self._hub.store, input["content"]
+        number, line, review = row_id_of(node, "IC"), row_id_of(node, "PRRC"), row_id_of(node, "PRR")
+        rows = None
+        if number and (comment := store.comments.get(number)):
+            rows = comment.reactions
+        elif line and (remark := store.review_comments.get(line)):
+            rows = remark.reactions
+        elif review and store.reviews.get(review):
+            rows = []
+        if rows is None:
+            raise _no_node(node)
+        comments.reacted(self._hub, rows, self._call.user, CONTENTS.get(content, content.lower()))
+        return {"reaction": {"content": content}, "clientMutationId": input.get("clientMutationId")}
+
+    def _draft(self, input: Json, *, draft: bool) -> Json:
+        pull = self._found(input["pullRequestId"], "PR", self._hub.store.pulls.get)
+        self._writes(pull.repository, "pull_requests")
+        if pull.draft == draft:
+            word = "already a draft" if draft else "not a draft"
+            raise Refused("UNPROCESSABLE", f"Pull request is {word}")
+        pulls.draft_changed(self._hub, pull, draft, self._call.user)
+        return {"pullRequest": self._pull(pull), "clientMutationId": input.get("clientMutationId")}
+
+    def _resolve(self, input: Json, *, on: bool) -> Json:
+        thread = self._thread(input["threadId"])
+        self._writes(thread.pull.repository, "contents", "pull_requests")
+        reviews.thread_resolved(self._hub, thread, on, self._call.user)
+        return {"thread": self._show(thread), "clientMutationId": input.get("clientMutationId")}
+
+    def _thread(self, node: str) -> Thread:
+        found: Thread = self._found(node, "PRRT", self._hub.store.threads.get)
+        return found
+
+    def _found(self, node: str, prefix: str, get: Callable[[int], Any]) -> Any:
+        number = row_id_of(node, prefix)
+        row = get(number) if number is not None else None
+        if row is None or not sees(self._call, (row if isinstance(row, Pull) else row.pull).repository):
+            raise _no_node(node)
+        return row
+
+    def _writes(self, repository: Any, *permissions: str) -> None:
+        token = self._call.actor.token
+        allowed = (
+            any(token.permissions.get(name) == "write" for name in permissions)
+            if token is not None
+            else repository.allows(self._call.actor.user, "write")
+        )
+        if not allowed:
+            raise Refused("FORBIDDEN", "Resource not accessible by integration")
+
+    def _pull(self, pull: Pull) -> Json:
+        def threads(_info: Info, first: int = PAGE, after: str | None = None) -> Json:
+            rows = [row for row in self._hub.store.threads if row.pull is pull]
+            start = int(after or 0)
+            shown = rows[start : start + first]
+            more = start + first < len(rows)
+            return {
+                "nodes": [self._show(row) for row in shown],
+                "totalCount": len(rows),
+                "pageInfo": {"hasNextPage": more, "endCursor": str(start + len(shown)) if shown else None},
+            }
+
+        return {
+            "id": node_id("PR", pull.id),
+            "number": pull.number,
+            "isDraft": pull.draft,
+            "reviewThreads": threads,
+        }
+
+    def _show(self, thread: Thread) -> Json:
+        def listed(_info: Info, first: int = PAGE, after: str | None = None) -> Json:
+            rows = self._comments(thread)
+            return {"nodes": [_comment(row) for row in rows[:first]], "totalCount": len(rows)}
+
+        rows = self._comments(thread)
+        return {
+            "id": node_id("PRRT", thread.id),
+            "isResolved": thread.resolved,
+            "isOutdated": bool(rows) and rows[0].line is None,
+            "comments": listed,
+        }
+
+    def _comments(self, thread: Thread) -> list[ReviewComment]:
+        return [row for row in self._hub.store.review_comments if row.thread is thread]
+
+
+def _comment(row: ReviewComment) -> Json:
+    return {"id": node_id("PRRC", row.id), "databaseId": row.id, "body": row.body}
+
+
+def _no_node(node: str) -> Refused:
+    return Refused("NOT_FOUND", f"Could not resolve to a node with the global id of '{node}'.")
+
+
+def answer(call: Call) -> Answer:
+    """Always 200, errors in the body, as GitHub does it."""
+    result = graphql_sync(
+        SCHEMA,
+        str(call.get("query") or ""),
+        root_value=Root(call),
+        variable_values=call.get("variables") or {},
+    )
+    body: Json = {"data": result.data}
+    if result.errors:
+        body["errors"] = [_error(error) for error in result.errors]
+    return Answer(200, body)
+
+
+def _error(error: GraphQLError) -> Json:
+    shown: Json = {"message": error.message, "locations": error.formatted.get("locations", [])}
+    if error.path:
+        shown["path"] = error.path
+    if kind := (error.extensions or {}).get("type"):
+        shown["type"] = kind
+    return shown
+
+
+ROUTES = [Route("POST", "/graphql", answer, "any")]
