@@ -22,7 +22,7 @@ class Progress:
     """Lines as things happen, on stderr; with `quiet` none of them, so that stdout and stderr stay for the result."""
 
     def __init__(self, *, quiet: bool) -> None:
-        self._console = Console(stderr=True, quiet=quiet, highlight=False)
+        self._console = Console(stderr=True, quiet=quiet, highlight=False, soft_wrap=True)
         self._began = time.monotonic()
 
     def step(self, text: str) -> None:

@@ -171,7 +171,7 @@ class HookEngine:
             delivery.response_headers = dict(answer.headers)
             delivery.response_body = answer.text[:65_536]
         delivery.duration = round(time.monotonic() - started, 2)
-        log.debug("hook.delivered", event=delivery.event, action=delivery.action, status=delivery.status)
+        log.debug("hook.delivered", hook_event=delivery.event, action=delivery.action, status=delivery.status)
 
     async def _until_overtaken(self, delivery: Delivery) -> None:
         """Wait until a later event has gone first; half a second is long enough to wait for one."""
