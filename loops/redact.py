@@ -21,7 +21,7 @@ _ANSI = re.compile(
 # Each shape begins with literal text, which lets `re` skip through what holds none of it. Look-behinds keep a prefix
 # in the middle of a word (`task-…`) from matching. GitHub: the long form of installation tokens is `ghs_<app>_<JWT>`,
 # with dots and underscores (GitHub's REST description, 2026); the older forms are 40 characters.
-_SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (anchor, re.compile(pattern))
     for anchor, pattern in (
         ("gh", r"gh[pousr]_[A-Za-z0-9._-]{20,}"),
@@ -72,6 +72,10 @@ class Redactor:
             return [self.value(item) for item in value]
         return value
 
+    def known(self, text: str) -> list[tuple[int, int]]:
+        """Where the values it knows stand in `text`, sorted and without overlap; shapes do not count."""
+        return _merged(self._values_in(text))
+
     def stream(self) -> "RedactedStream":
         """For text that comes in pieces: a secret that is split between two of them is found all the same."""
         return RedactedStream(self)
@@ -87,14 +91,18 @@ class Redactor:
         found += self._found(_ANSI.sub(lambda match: " " * len(match.group()), text))
         return _merged(found + self._found(text))
 
-    def _found(self, text: str) -> list[tuple[int, int]]:
+    def _values_in(self, text: str) -> list[tuple[int, int]]:
         found: list[tuple[int, int]] = []
         for value in self._values:
             at = text.find(value)
             while at >= 0:
                 found.append((at, at + len(value)))
                 at = text.find(value, at + len(value))
-        for anchor, shape in _SHAPES:
+        return found
+
+    def _found(self, text: str) -> list[tuple[int, int]]:
+        found = self._values_in(text)
+        for anchor, shape in SHAPES:
             if anchor in text:
                 found += (match.span() for match in shape.finditer(text))
         return found

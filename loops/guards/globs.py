@@ -1,0 +1,80 @@
+"""Globs of paths as people write them for protected paths: `*` and `?` stay in one folder, `**` crosses folders."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+
+
+def folded(path: str) -> str:
+    """The name under which a file system that knows no case finds `path`."""
+    return unicodedata.normalize("NFC", path).casefold()
+
+
+@lru_cache(maxsize=1024)
+def _compiled(glob: str) -> re.Pattern[str]:
+    text = folded(glob.strip()).removeprefix("./")
+    anchored = "/" in text.rstrip("/")
+    text = text.lstrip("/")
+    if text.endswith("/"):
+        text += "**"
+    parts = text.split("/")
+    out = "" if anchored else "(?:.+/)?"
+    for index, part in enumerate(parts):
+        last = index == len(parts) - 1
+        if part == "**":
+            # at the end: the folder itself as well, since a file or a link may stand in its place
+            out = out.removesuffix("/") + "(?:/.*)?" if last and index else out + (".*" if last else "(?:.*/)?")
+        else:
+            out += _part(part) + ("" if last else "/")
+    return re.compile(out + r"\Z", re.DOTALL)
+
+
+def _part(part: str) -> str:
+    out, at = "", 0
+    while at < len(part):
+        character = part[at]
+        at += 1
+        if character == "*":
+            while part[at : at + 1] == "*":
+                at += 1
+            out += "[^/]*"
+        elif character == "?":
+            out += "[^/]"
+        elif character == "[" and (end := part.find("]", at + 1)) > 0:
+            chosen = part[at:end]
+            negated = chosen[:1] in ("!", "^")
+            body = re.sub(r"([\\\[\]^&~|])", r"\\\1", chosen[1:] if negated else chosen)
+            out += _class(body, negated)
+            at = end + 1
+        else:
+            out += re.escape(character)
+    return out
+
+
+def _class(body: str, negated: bool) -> str:
+    text = f"[{'^/' if negated else ''}{body}]"
+    try:
+        re.compile(text)
+    except re.error:
+        return re.escape(f"[{'!' if negated else ''}{body}]")
+    return text
+
+
+def matches(path: str, glob: str) -> bool:
+    """Whether `path` is one that `glob` names, whatever the case.
+
+    A glob without a slash names files of that name in any folder, `dir/` and `dir/**` all in a folder and the folder
+    itself. A path that stands where a folder on the way to the glob's files has to be counts as well: a link or a file
+    there takes the whole folder away.
+    """
+    name = folded(path)
+    if _compiled(glob).match(name):
+        return True
+    literal = re.split(r"[*?\[]", folded(glob.strip()).removeprefix("./").lstrip("/"), maxsplit=1)[0]
+    return literal.startswith(name + "/")
+
+
+def first_match(path: str, globs: Iterable[str]) -> str | None:
+    """The first of `globs` that names `path`."""
+    return next((glob for glob in globs if matches(path, glob)), None)
