@@ -38,12 +38,10 @@ def main() -> None:
 
 
 def version() -> int:
-    """Says the version of the library that runs the loop."""
-    from importlib.metadata import version as installed
-
+    """Says the version of the library that runs the loop. Raises ImportError without it."""
     import pydantic_ai
 
-    print(f"greenloop-native (pydantic-ai {installed('pydantic-ai-slim')}, {Path(pydantic_ai.__file__).parent.name})")
+    print(f"greenloop-native, pydantic-ai {pydantic_ai.__version__}")
     return 0
 
 

@@ -1,0 +1,42 @@
+# syntax=docker/dockerfile:1
+# The image of a box: the runner, git, common toolchains, and the agents at the versions of package.json.
+# Build from the root of the repository: docker build -f k8s/images/agent.Dockerfile -t greenloop-box .
+
+ARG NODE_IMAGE=node:22-bookworm
+ARG GO_IMAGE=golang:1.25-bookworm
+
+FROM ${GO_IMAGE} AS go
+
+FROM ${NODE_IMAGE}
+SHELL ["/bin/bash", "-euo", "pipefail", "-c"]
+
+# The base brings Node, Python 3.11, git, make and a C toolchain.
+RUN apt-get update \
+ && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+      default-jdk-headless jq less maven python3-pip python3-venv ripgrep ruby-full tini unzip zip \
+ && rm -rf /var/lib/apt/lists/*
+COPY --from=go /usr/local/go /usr/local/go
+ENV PATH=/usr/local/go/bin:$PATH
+
+# Postinstall scripts fetch nothing, but without them two of the three are stubs.
+COPY k8s/images/package.json /opt/greenloop/clis/
+RUN npm install --prefix /opt/greenloop/clis --no-package-lock --no-audit --no-fund --loglevel error \
+ && ln -s /opt/greenloop/clis/node_modules/.bin/{codex,opencode,claude} /usr/local/bin/ \
+ && npm cache clean --force
+
+COPY k8s/images/native.lock /opt/greenloop/native.lock
+RUN python3 -m venv /opt/greenloop/native \
+ && /opt/greenloop/native/bin/pip install --no-cache-dir --no-deps --require-hashes -r /opt/greenloop/native.lock \
+ && echo /opt/greenloop/lib > "$(echo /opt/greenloop/native/lib/python3.*/site-packages)/greenloop.pth" \
+ && printf '#!/bin/sh\nexec /opt/greenloop/native/bin/python -P -m k8s.native "$@"\n' > /usr/local/bin/greenloop-native \
+ && chmod 755 /usr/local/bin/greenloop-native
+COPY k8s/__init__.py /opt/greenloop/lib/k8s/__init__.py
+COPY k8s/native /opt/greenloop/lib/k8s/native
+COPY k8s/runner /opt/greenloop/runner
+
+# The base's user 1000 becomes ours. Everything but the home and /tmp may be read-only.
+RUN usermod --login agent --home /home/agent --move-home node && groupmod --new-name agent node
+ENV HOME=/home/agent PYTHONDONTWRITEBYTECODE=1
+WORKDIR /home/agent
+USER 1000:1000
+ENTRYPOINT ["tini", "--", "python3", "/opt/greenloop/runner"]

@@ -1,0 +1,25 @@
+# syntax=docker/dockerfile:1
+# The image of the service: web, worker and migration are this image with different commands.
+# Build from the root of the repository: docker build -f k8s/images/service.Dockerfile -t greenloop .
+
+ARG PYTHON_IMAGE=python:3.13-slim-bookworm
+
+FROM ${PYTHON_IMAGE} AS build
+RUN python -m venv /opt/greenloop
+COPY requirements.lock /src/
+RUN /opt/greenloop/bin/pip install --no-cache-dir --no-deps --require-hashes -r /src/requirements.lock
+COPY pyproject.toml README.md LICENSE NOTICE /src/
+COPY app /src/app
+COPY github /src/github
+COPY k8s /src/k8s
+COPY loops /src/loops
+RUN /opt/greenloop/bin/pip install --no-cache-dir --no-deps /src
+
+FROM ${PYTHON_IMAGE}
+COPY --from=build /opt/greenloop /opt/greenloop
+RUN useradd --uid 1000 --create-home greenloop
+ENV PATH=/opt/greenloop/bin:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
+WORKDIR /home/greenloop
+USER 1000:1000
+EXPOSE 8080
+CMD ["greenloop", "web", "--host", "0.0.0.0", "--port", "8080"]
