@@ -5,13 +5,18 @@ BIN := $(VENV)/bin
 DEMO_ARGS ?=
 ROOMS := app github loops k8s
 
-.PHONY: demo test check fmt bench lock clean
+.PHONY: demo test test-cluster check fmt bench lock clean
 
 demo: $(VENV)/.runtime
 	$(BIN)/greenloop demo $(if $(KEEP),--keep) $(DEMO_ARGS)
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto --dist worksteal $(TEST_ARGS)
+
+# The contract of boxes on a real cluster: make test-cluster KUBECONFIG=… IMAGE=…
+test-cluster: $(VENV)/.dev
+	@test -n "$(KUBECONFIG)" -a -n "$(IMAGE)" || { echo "usage: make test-cluster KUBECONFIG=FILE IMAGE=NAME-OF-THE-BOX-IMAGE" >&2; exit 2; }
+	GREENLOOP_TEST_KUBECONFIG="$(KUBECONFIG)" GREENLOOP_TEST_IMAGE="$(IMAGE)" $(BIN)/python -m pytest -m cluster -v --timeout 600 $(TEST_ARGS)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from app.demo.world import Misuse
-from k8s.apiserver.resources import BY_KIND
 from k8s.apiserver.server import SmallCluster, small_cluster
 from k8s.local import LocalBoxes
 from k8s.rights import rules
@@ -68,7 +67,7 @@ def _grant(cluster: SmallCluster) -> None:
         "subjects": [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": NAMESPACE}],
     }
     for kind, body in made.items():
-        cluster.api.create(BY_KIND[kind], NAMESPACE, {"metadata": {"name": ACCOUNT}, **body}, strict=True)
+        cluster.make(kind, NAMESPACE, {"metadata": {"name": ACCOUNT}, **body})
 
 
 @contextlib.asynccontextmanager

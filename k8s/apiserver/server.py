@@ -100,11 +100,18 @@ class SmallCluster:
         path.write_text(yaml.safe_dump(config))
         return path
 
+    def make(self, kind: str, namespace: str, body: Object) -> Object:
+        """Create an object past the HTTP surface, as an administrator."""
+        return self.api.create(BY_KIND[kind], namespace, body, strict=True)
+
+    def find(self, kind: str, namespace: str, name: str) -> Object | None:
+        return self.store.find(BY_KIND[kind], namespace, name)
+
     def make_namespace(self, name: str, **labels: str) -> None:
         """Make a namespace; keyword `enforce="restricted"` sets the Pod Security level."""
         prefixed = {f"pod-security.kubernetes.io/{key}": value for key, value in labels.items()}
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": prefixed}}
-        self.api.create(BY_KIND["Namespace"], "", body, strict=True)
+        self.make("Namespace", "", body)
 
 
 class _Server(uvicorn.Server):

@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from k8s.apiserver.resources import BY_KIND
 from k8s.apiserver.server import SmallCluster, small_cluster
 from k8s.boxes import BoxSpec
 from k8s.cluster import Cluster
@@ -56,7 +55,7 @@ class Place:
         """Limit the namespace, and wait until the limit counts."""
         body = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "boxes"}, "spec": {"hard": hard}}
         if self.small is not None:
-            self.small.api.create(BY_KIND["ResourceQuota"], self.namespace, body, strict=True)
+            self.small.make("ResourceQuota", self.namespace, body)
             return
         async with _core(self.kubeconfig) as core:
             await core.create_namespaced_resource_quota(self.namespace, body)
