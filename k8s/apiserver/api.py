@@ -5,7 +5,7 @@ from typing import Any
 
 from k8s.apiserver.admission import admit
 from k8s.apiserver.errors import bad_request, invalid
-from k8s.apiserver.patches import APPLY, patched
+from k8s.apiserver.patches import applied, patched
 from k8s.apiserver.resources import BY_KIND, RESOURCES, Resource
 from k8s.apiserver.store import Store
 from k8s.apiserver.validation import check_shape, check_update, check_values
@@ -22,6 +22,7 @@ class Api:
 
     def __init__(self, store: Store) -> None:
         self.store = store
+        self._applied: dict[tuple[str, str], Object] = {}
 
     def create(self, resource: Resource, namespace: str, body: Object, *, strict: bool, dry: bool = False) -> Object:
         item = self._received(resource, namespace, body)
@@ -59,17 +60,30 @@ class Api:
     def patch(
         self, resource: Resource, namespace: str, name: str, body: Any, media: str, *, strict: bool, dry: bool = False
     ) -> Object:
-        before = self.store.find(resource, namespace, name)
-        if before is None and media in APPLY:
-            if not isinstance(body, dict):
-                raise bad_request("an apply patch is an object")
-            return self.create(resource, namespace, body, strict=strict, dry=dry)
         before = self.store.get(resource, namespace, name)
         after = patched(before, body, media)
         after["apiVersion"], after["kind"] = before["apiVersion"], before["kind"]
         if dry:
             return after
         return self.update(resource, namespace, name, after, strict=strict)
+
+    def apply(
+        self, resource: Resource, namespace: str, name: str, body: Any, manager: str, *, strict: bool, dry: bool = False
+    ) -> Object:
+        """Server-side apply: create, or bring the fields of this manager to what it wants now."""
+        if not isinstance(body, dict):
+            raise bad_request("an apply patch is an object")
+        before = self.store.find(resource, namespace, name)
+        if before is None:
+            result = self.create(resource, namespace, body, strict=strict, dry=dry)
+        else:
+            last = self._applied.get((before["metadata"]["uid"], manager), {})
+            result = applied(before, last, body)
+            if not dry:
+                result = self.update(resource, namespace, name, result, strict=strict)
+        if not dry:
+            self._applied[result["metadata"]["uid"], manager] = copy.deepcopy(body)
+        return result
 
     def set_status(self, resource: Resource, namespace: str, name: str, status: Object) -> Object:
         found = self.store.get(resource, namespace, name)

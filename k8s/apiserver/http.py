@@ -13,9 +13,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from k8s.apiserver import discovery
+from k8s.apiserver import discovery, protobuf
 from k8s.apiserver.api import Api
 from k8s.apiserver.errors import Refused, bad_request, expired
+from k8s.apiserver.patches import APPLY
 from k8s.apiserver.rbac import User, allowed, refuse
 from k8s.apiserver.resources import BY_PATH, Resource
 from k8s.apiserver.selectors import field_matcher, label_matcher
@@ -145,6 +146,9 @@ def _object(surface: Surface, request: Request, verb: str, target: Target, body:
         return JSONResponse(api.set_status(resource, namespace, name, body.get("status", {})))
     if verb == "update":
         return JSONResponse(api.update(resource, namespace, name, body, strict=strict))
+    if media in APPLY:
+        manager = query.get("fieldManager", "")
+        return JSONResponse(api.apply(resource, namespace, name, body, manager, strict=strict, dry=dry))
     if verb == "patch":
         return JSONResponse(api.patch(resource, namespace, name, body, media, strict=strict, dry=dry))
     options = body | ({"gracePeriodSeconds": int(query["gracePeriodSeconds"])} if "gracePeriodSeconds" in query else {})
@@ -190,8 +194,14 @@ async def _body(request: Request) -> Any:
     raw = await request.body()
     if not raw:
         return {}
+    media = request.headers.get("content-type", "").partition(";")[0]
+    if media == protobuf.MEDIA:
+        return protobuf.decode(raw)
+    if not media.endswith(("json", "yaml")) and media:
+        message = f"the body of the request was in an unknown format - accepted media types: JSON, YAML; got {media}"
+        raise Refused(415, "UnsupportedMediaType", message)
     try:
-        return yaml.safe_load(raw) if "yaml" in request.headers.get("content-type", "") else json.loads(raw)
+        return yaml.safe_load(raw) if media.endswith("yaml") else json.loads(raw)
     except (ValueError, yaml.YAMLError) as error:
         raise bad_request(f"the body of the request cannot be read: {error}") from error
 
@@ -233,7 +243,7 @@ def _watch(surface: Surface, target: Target, query: dict[str, str]) -> Response:
     store, version = surface.api.store, int(query.get("resourceVersion") or 0)
     matches = _filter(query)
     first: list[Object] = []
-    if version == 0:
+    if version == 0 or query.get("sendInitialEvents") == "true":
         first = [item for item in store.list(target.resource, target.namespace or None) if matches(item)]
         version = store.version
     store.since(version)
@@ -253,6 +263,8 @@ async def _events(
     bookmarks = query.get("allowWatchBookmarks") == "true"
     for item in first:
         yield _line("ADDED", item)
+    if query.get("sendInitialEvents") == "true":
+        yield _bookmark(target, version, {"annotations": {"k8s.io/initial-events-end": "true"}})
     bookmark_at = loop.time() + surface.bookmark_seconds
     while not surface.closing.is_set():
         changed = surface.api.store.next_change()
@@ -269,8 +281,7 @@ async def _events(
         now = loop.time()
         if bookmarks and (now >= bookmark_at or now >= ends):
             bookmark_at = now + surface.bookmark_seconds
-            kind = {"kind": target.resource.kind, "apiVersion": target.resource.api_version}
-            yield _line("BOOKMARK", {**kind, "metadata": {"resourceVersion": str(version)}})
+            yield _bookmark(target, version, {})
         if now >= ends:
             return
         await _first(changed, surface.closing, seconds=min(bookmark_at, ends) - now)
@@ -298,6 +309,11 @@ def _event(change: Change, target: Target, matches: Callable[[Object], bool]) ->
     if after:
         return _line("MODIFIED" if before else "ADDED", change.item)
     return _line("DELETED", change.item) if before else None
+
+
+def _bookmark(target: Target, version: int, more: Object) -> bytes:
+    kind = {"kind": target.resource.kind, "apiVersion": target.resource.api_version}
+    return _line("BOOKMARK", {**kind, "metadata": {"resourceVersion": str(version), **more}})
 
 
 def _line(kind: str, item: Object) -> bytes:

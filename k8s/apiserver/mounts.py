@@ -54,12 +54,27 @@ class Volumes:
             found = self._source("Secret", namespace, source["secretName"], optional=bool(source.get("optional")))
             contents = {key: base64.b64decode(value) for key, value in (found.get("data") or {}).items()}
             _write(path, contents, source.get("defaultMode", 0o644))
+        elif "projected" in volume:
+            self._project(path, namespace, volume["projected"])
         elif "configMap" in volume:
             source = volume["configMap"]
             found = self._source("ConfigMap", namespace, source["name"], optional=bool(source.get("optional")))
             contents = {key: value.encode() for key, value in (found.get("data") or {}).items()}
             _write(path, contents, source.get("defaultMode", 0o644))
         return path
+
+    def _project(self, path: Path, namespace: str, projected: Object) -> None:
+        """Secrets side by side in one folder, each key under the path its item names."""
+        contents = {}
+        for source in projected["sources"]:
+            secret = source["secret"]
+            found = self._source("Secret", namespace, secret["name"], optional=bool(secret.get("optional")))
+            data = found.get("data") or {}
+            for item in secret.get("items") or [{"key": key, "path": key} for key in data]:
+                if item["key"] not in data:
+                    raise NotMountable(f"references non-existent secret key: {item['key']}")
+                contents[item["path"]] = base64.b64decode(data[item["key"]])
+        _write(path, contents, projected.get("defaultMode", 0o644))
 
     def _source(self, kind: str, namespace: str, name: str, *, optional: bool) -> Object:
         found = self.store.find(BY_KIND[kind], namespace, name)

@@ -30,11 +30,36 @@ def patched(item: Object, patch: Any, media: str) -> Object:
     """`item` changed by `patch`. Raises Refused 415 for an unknown format."""
     if media == MERGE:
         return _object(merge(item, patch))
-    if media == STRATEGIC or media in APPLY:
+    if media == STRATEGIC:
         return _object(_strategic(item, patch, ""))
     if media == JSON:
         return _json_patch(item, patch)
     raise Refused(415, "UnsupportedMediaType", f"the body of the request was in an unknown format: {media}")
+
+
+def applied(item: Object, before: Object, wanted: Object) -> Object:
+    """Server-side apply for one manager: what it applied `before` and no longer wants goes, the rest is merged.
+
+    https://kubernetes.io/docs/reference/using-api/server-side-apply/; managers never conflict here.
+    """
+    return _object(_strategic(_without(item, before, wanted), wanted, ""))
+
+
+def _without(item: Any, before: Any, wanted: Any) -> Any:
+    if not (isinstance(item, dict) and isinstance(before, dict) and isinstance(wanted, dict)):
+        return item
+    result = {}
+    for key, value in item.items():
+        if key in before and key not in wanted:
+            continue
+        old, new = before.get(key), wanted.get(key)
+        merge_key = MERGE_KEYS.get(key)
+        if merge_key and isinstance(value, list) and isinstance(old, list) and isinstance(new, list):
+            gone = {entry.get(merge_key) for entry in old} - {entry.get(merge_key) for entry in new}
+            result[key] = [entry for entry in value if entry.get(merge_key) not in gone]
+        else:
+            result[key] = _without(value, old, new)
+    return result
 
 
 def merge(item: Any, patch: Any) -> Any:

@@ -30,12 +30,14 @@ class Machine:
     """The machine that pods run on.
 
     `images`: what the registries have, None for everything; `present`: what is on the node without pulling.
+    `services`: where services of the cluster really are, by URL; it stands for the cluster's DNS in environments.
     `start_delay` seconds pass before a container starts, `check_seconds` between two looks at memory and disk.
     """
 
     folder: Path
     images: set[str] | None = None
     present: set[str] = field(default_factory=set)
+    services: dict[str, str] = field(default_factory=dict)
     programs: Programs = field(default_factory=Programs.of_this_machine)
     start_delay: float = 0.0
     retry_seconds: float = 0.2
@@ -149,6 +151,8 @@ class PodLife:
                 self._write("Pending", waiting(self._pod, "CreateContainerConfigError", str(error.args[0])))
                 await asyncio.wait([self._grace])
                 return False
+            services = self._machine.services
+            env = {name: services.get(value, value) for name, value in env.items()}
             paths = translation(container, self._folders)
             words = [*(container.get("command") or []), *(container.get("args") or [])]
             argv = self._machine.programs.argv([translate(word, paths) for word in words])

@@ -15,6 +15,7 @@ import yaml
 
 from k8s.apiserver.api import Api
 from k8s.apiserver.http import Surface, make_app
+from k8s.apiserver.jobs import Jobs
 from k8s.apiserver.kubelet import Kubelet, make_kubelet
 from k8s.apiserver.rbac import User
 from k8s.apiserver.resources import BY_KIND
@@ -130,15 +131,15 @@ async def small_cluster(folder: Path | None = None, **kubelet: Any) -> AsyncIter
     running = make_kubelet(store, home, **kubelet)
     cluster = SmallCluster(home, store, running, make_certificates(home), _free_port())
     cluster.make_namespace("default")
-    following = asyncio.create_task(running.run())
+    followers = [asyncio.create_task(running.run()), asyncio.create_task(Jobs(cluster.api).run())]
     try:
         await cluster.start_api()
         yield cluster
     finally:
         await cluster.stop_api()
-        following.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await following
+        for follower in followers:
+            follower.cancel()
+        await asyncio.gather(*followers, return_exceptions=True)
         if folder is None:
             shutil.rmtree(home, ignore_errors=True)
 

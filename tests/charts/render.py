@@ -1,5 +1,6 @@
 """Runs the real helm on the chart."""
 
+import functools
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from tests.tools import need
 Object = dict[str, Any]
 
 CHART = Path(__file__).parent.parent.parent / "charts" / "greenloop"
+# The fast loader, where PyYAML has it.
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 HELMS = ("helm", "helm3")
 NEEDED: Object = {"github": {"appId": 4242}, "publicUrl": "https://greenloop.example.com"}
 
@@ -42,11 +45,17 @@ def merged(base: Object, more: Object) -> Object:
 
 def render(values: Object | None = None, *, program: str = "helm", upgrade: bool = False) -> list[Object]:
     """All objects of the chart with `values` on top of the ones that are required."""
-    more = ["--is-upgrade"] if upgrade else []
-    wanted = merged(NEEDED, values or {})
-    done = helm(program, "template", "greenloop", str(CHART), "-n", "team", *more, values=wanted)
+    more = ("--is-upgrade",) if upgrade else ()
+    text = _template(program, yaml.safe_dump(merged(NEEDED, values or {})), more)
+    return [item for item in yaml.load_all(text, Loader=LOADER) if item]
+
+
+@functools.cache
+def _template(program: str, values: str, more: tuple[str, ...]) -> str:
+    arguments = ["template", "greenloop", str(CHART), "-n", "team", *more]
+    done = helm(program, *arguments, values=yaml.safe_load(values))
     assert done.returncode == 0, done.stderr
-    return [item for item in yaml.safe_load_all(done.stdout) if item]
+    return done.stdout
 
 
 def one(items: list[Object], kind: str, name: str) -> Object:

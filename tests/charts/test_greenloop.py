@@ -249,7 +249,7 @@ def test_every_setting_of_the_chart_is_one_that_the_service_knows() -> None:
 def test_the_migration_runs_before_the_pods_of_a_new_version() -> None:
     job = one(render(PRODUCTION), "Job", "greenloop-migrate")
     assert job["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
-    first = one(render(), "Job", "greenloop-migrate")["metadata"]
+    first = one(render(), "Job", "greenloop-migrate-first")["metadata"]
     assert "annotations" not in first, "the trial database only comes with the install"
     later = one(render(upgrade=True), "Job", "greenloop-migrate")["metadata"]
     assert later["annotations"]["helm.sh/hook"] == "pre-upgrade"

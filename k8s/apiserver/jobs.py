@@ -1,0 +1,69 @@
+"""The job controller: a pod for each job, again until it succeeds or the job's patience ends."""
+
+import copy
+import secrets
+from typing import Any
+
+from k8s.apiserver.api import Api
+from k8s.apiserver.podstatus import condition
+from k8s.apiserver.resources import BY_KIND
+from k8s.apiserver.store import now
+
+Object = dict[str, Any]
+
+JOB = BY_KIND["Job"]
+POD = BY_KIND["Pod"]
+OWNER = "batch.kubernetes.io/job-name"
+
+
+class Jobs:
+    """Follows the store's changes; pods are made through the API, so that admission holds for them too."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+
+    async def run(self) -> None:
+        """Follow the store until cancelled."""
+        async for change in self._api.store.changes(self._api.store.version):
+            if change.resource == JOB and change.before is None:
+                self._start(change.item)
+            elif change.resource == JOB and change.after is None:
+                self._clear(change.item)
+            elif change.resource == POD and change.after is not None:
+                self._see(change.after)
+
+    def _start(self, job: Object) -> None:
+        metadata, template = job["metadata"], copy.deepcopy(job["spec"]["template"])
+        labels = {**(template.get("metadata", {}).get("labels") or {}), OWNER: metadata["name"]}
+        template["metadata"] = {"name": f"{metadata['name']}-{secrets.token_hex(3)}", "labels": labels}
+        self._api.create(POD, metadata["namespace"], {"apiVersion": "v1", "kind": "Pod", **template}, strict=True)
+        self._status(job, active=1, startTime=now())
+
+    def _see(self, pod: Object) -> None:
+        name = (pod["metadata"].get("labels") or {}).get(OWNER)
+        job = name and self._api.store.find(JOB, pod["metadata"]["namespace"], name)
+        phase = pod["status"].get("phase")
+        if not job or phase not in ("Succeeded", "Failed") or (job.get("status") or {}).get("conditions"):
+            return
+        if phase == "Succeeded":
+            done = [condition("SuccessCriteriaMet", "True"), condition("Complete", "True")]
+            self._status(job, active=0, succeeded=1, conditions=done, completionTime=now())
+            return
+        failed = (job.get("status") or {}).get("failed", 0) + 1
+        if failed > job["spec"].get("backoffLimit", 6):
+            why = condition("Failed", "True", "BackoffLimitExceeded", "Job has reached the specified backoff limit")
+            self._status(job, active=0, failed=failed, conditions=[why])
+            return
+        self._status(job, active=1, failed=failed)
+        self._start(self._api.store.get(JOB, job["metadata"]["namespace"], job["metadata"]["name"]))
+
+    def _clear(self, job: Object) -> None:
+        namespace = job["metadata"]["namespace"]
+        for pod in self._api.store.list(POD, namespace):
+            if (pod["metadata"].get("labels") or {}).get(OWNER) == job["metadata"]["name"]:
+                self._api.delete(POD, namespace, pod["metadata"]["name"], {})
+
+    def _status(self, job: Object, **fields: Any) -> None:
+        found = self._api.store.find(JOB, job["metadata"]["namespace"], job["metadata"]["name"])
+        if found is not None:
+            self._api.store.update(JOB, found | {"status": {**(found.get("status") or {}), **fields}})
