@@ -8,6 +8,7 @@ from urllib.parse import quote, urlencode
 
 import httpx
 import structlog
+from githubkit.auth import TokenAuthStrategy
 
 from github.addresses import Addresses
 from github.clock import Clock
@@ -155,7 +156,7 @@ class GitHubApp:
         """End a token now. One that is ended already is fine."""
         try:
             url = self.wire.url("installation/token")
-            await self.wire.send("DELETE", url, authorization=f"Bearer {token}", repeatable=True)
+            await self.wire.send("DELETE", url, auth=TokenAuthStrategy(token), repeatable=True)
         except Unauthorized:
             return
 
@@ -181,9 +182,7 @@ class GitHubApp:
         url = self.wire.url(path)
         for _try in range(2):
             try:
-                return await self.wire.send(
-                    method, url, authorization=f"Bearer {self._key.jwt()}", body=json, repeatable=repeatable
-                )
+                return await self.wire.send(method, url, auth=self._key, body=json, repeatable=repeatable)
             except RateLimited as limit:
                 pace.limited(limit)
                 raise
@@ -214,14 +213,13 @@ class GitHubApp:
         url = self.wire.url(path)
 
         async def send(token: Token) -> Answer:
-            authorization = f"Bearer {token.value}"
             if cached:
-                return await self._conditional(installation_id, url, authorization, params)
+                return await self._conditional(installation_id, url, token, params)
             async with pace.writing() if writes else nullcontext():
                 return await self.wire.send(
                     method,
                     url,
-                    authorization=authorization,
+                    auth=token.auth,
                     body=json,
                     params=params,
                     headers=headers,
@@ -281,12 +279,12 @@ class GitHubApp:
         return await self.mint(installation_id, repository_ids, permissions_for(scope, granted))
 
     async def _conditional(
-        self, installation_id: int, url: str, authorization: str, params: Mapping[str, str | int] | None
+        self, installation_id: int, url: str, token: Token, params: Mapping[str, str | int] | None
     ) -> Answer:
         key = (str(installation_id), f"{url}?{urlencode(params or {})}")
         kept = self._etags.get(key)
         headers = {"If-None-Match": kept.etag} if kept else None
-        answer = await self.wire.send("GET", url, authorization=authorization, params=params, headers=headers)
+        answer = await self.wire.send("GET", url, auth=token.auth, params=params, headers=headers)
         if kept and answer.status == 304:
             return Answer(200, {"link": kept.link}, kept.body, answer.moved)
         self._etags.put(key, Kept(answer.headers.get("etag", ""), answer.body, answer.headers.get("link", "")))
@@ -296,7 +294,7 @@ class GitHubApp:
         """The user id of our bot. A JWT may not ask for users, so it is asked without one, then as an installation."""
         path = f"users/{quote(slug)}%5Bbot%5D"
         try:
-            return int((await self.wire.send("GET", self.wire.url(path), authorization="")).json()["id"])
+            return int((await self.wire.send("GET", self.wire.url(path))).json()["id"])
         except (NotFound, Unauthorized, Forbidden, RateLimited):
             for each in await self.installations():
                 if not each.suspended:

@@ -105,7 +105,7 @@ async def convert(
     wire = Wire(addresses, api_version=api_version, clock=Clock(), http=http)
     try:
         url = wire.url(f"app-manifests/{code}/conversions")
-        found = (await wire.send("POST", url, authorization="")).json()
+        found = (await wire.send("POST", url)).json()
     finally:
         await wire.aclose()
     return NewApp(

@@ -5,13 +5,16 @@ A JWT lives at most ten minutes by GitHub's clock; ours is issued a minute in th
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+import httpx
 import jwt
+from githubkit import GitHubCore
+from githubkit.auth import AppAuthStrategy, TokenAuthStrategy
 
 from github.clock import Clock
 
@@ -32,20 +35,34 @@ class Token:
     minted_at: float
     permissions: Mapping[str, str]
 
+    @property
+    def auth(self) -> TokenAuthStrategy:
+        """How githubkit uses it."""
+        return TokenAuthStrategy(self.value)
+
     def fresh(self, now: float) -> bool:
         """Whether it is so new that a refusal may only mean "not replicated yet"."""
         return now - self.minted_at < FRESH
 
 
-class AppKey:
-    """The App's id and private key, and JWTs made with them. Raises ValueError for a key that is none.
+class _Bearer(httpx.Auth):
+    def __init__(self, value: str) -> None:
+        self._value = value
 
-    `offset` is how far GitHub's clock is ahead of ours, in seconds, once that mattered.
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        request.headers["Authorization"] = f"Bearer {self._value}"
+        yield request
+
+
+class AppKey(AppAuthStrategy):
+    """The App's id and private key: how githubkit proves that we are the App. Raises ValueError for a key that is none.
+
+    githubkit's own JWT goes by this machine's clock; ours is corrected where GitHub's is another. `offset` is how far
+    GitHub's clock is ahead of ours, in seconds, once that mattered.
     """
 
     def __init__(self, app_id: int | str, private_key: str, clock: Clock) -> None:
-        self._issuer = str(app_id)
-        self._key = private_key
+        super().__init__(app_id, private_key)
         self._clock = clock
         self.offset = 0.0
         self._made: tuple[float, str] | None = None
@@ -60,9 +77,13 @@ class AppKey:
         """A JWT that is valid now, by GitHub's clock as far as it is known."""
         now = self._clock.now() + self.offset
         if self._made is None or not 0 <= now - self._made[0] < JWT_REUSED:
-            claims = {"iss": self._issuer, "iat": int(now - JWT_BACKDATED), "exp": int(now + JWT_LIFE)}
-            self._made = (now, jwt.encode(claims, self._key, algorithm="RS256"))
+            claims = {"iss": str(self.app_id), "iat": int(now - JWT_BACKDATED), "exp": int(now + JWT_LIFE)}
+            self._made = (now, jwt.encode(claims, self.private_key, algorithm="RS256"))
         return self._made[1]
+
+    def get_auth_flow(self, github: GitHubCore[Any]) -> httpx.Auth:
+        """Sign a request with the JWT."""
+        return _Bearer(self.jwt())
 
     def corrected(self, date_header: str | None) -> bool:
         """Take GitHub's clock from a `Date` header; True if that makes another JWT worth trying."""

@@ -1,6 +1,8 @@
-"""One request to GitHub: timeouts, the few retries that are safe, redirects, and errors with names.
+"""One request to GitHub by githubkit: timeouts, the few retries that are safe, redirects, and errors with names.
 
-Nothing here knows tokens: the caller hands in the `Authorization`. It is sent to the API's own origin only.
+githubkit's own cache, retries and redirects are off: the cache costs more than it saves, its retries send a POST twice,
+and a redirect must not take a token elsewhere. It makes a client for each call, so all share one pool of connections.
+Nothing here keeps tokens: the caller hands in the authentication, which is used at the API's own origin only.
 """
 
 import json
@@ -12,11 +14,15 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import httpx
+from githubkit import GitHub
+from githubkit.auth import BaseAuthStrategy, UnauthAuthStrategy
+from githubkit.cache import MemCacheStrategy
+from githubkit.exception import RequestError, RequestFailed
 
 from github.addresses import Addresses
-from github.answers import error_of
+from github.answers import SECONDARY_WAIT, error_of
 from github.clock import Clock
-from github.errors import GitHubError, ServerFault, Unreachable, UnreadableAnswer
+from github.errors import GitHubError, RateLimited, ServerFault, Unreachable, UnreadableAnswer
 
 TIMEOUT = httpx.Timeout(20.0, connect=5.0, pool=30.0)
 LIMITS = httpx.Limits(max_connections=64, max_keepalive_connections=32)
@@ -70,13 +76,20 @@ class Wire:
     ) -> None:
         self.addresses = addresses
         self.clock = clock
-        self._headers = {
-            "Accept": "application/vnd.github+json",
-            "X-GitHub-Api-Version": api_version,
-            "User-Agent": USER_AGENT,
-        }
+        self._headers = {"X-GitHub-Api-Version": api_version}
         self._own = http is None
         self._http = http or httpx.AsyncClient(timeout=TIMEOUT, limits=LIMITS, follow_redirects=False)
+        self._github = GitHub(
+            UnauthAuthStrategy(),
+            base_url=addresses.api,
+            user_agent=USER_AGENT,
+            follow_redirects=False,
+            timeout=TIMEOUT,
+            async_transport=_Pool(self._http),
+            cache_strategy=MemCacheStrategy(),
+            http_cache=False,
+            auto_retry=False,
+        )
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -98,7 +111,7 @@ class Wire:
         method: str,
         url: str,
         *,
-        authorization: str,
+        auth: BaseAuthStrategy | None = None,
         body: Any = None,
         params: Mapping[str, str | int] | None = None,
         headers: Mapping[str, str] | None = None,
@@ -112,13 +125,16 @@ class Wire:
         sent. Raises GitHubError.
         """
         label = f"{method} {urlsplit(url).path}"
-        sent = {**self._headers, **(headers or {}), **({"Authorization": authorization} if authorization else {})}
+        sent = {**self._headers, **(headers or {})}
         content = _encoded(body)
         if content is not None:
             sent["Content-Type"] = "application/json"
+        github = self._github.with_auth(auth) if auth else self._github
         moved = False
         for _hop in range(MAX_REDIRECTS + 1):
-            response = await self._tried(method, url, label, sent, content, params, repeatable or method == "GET")
+            response = await self._tried(
+                github, method, url, label, sent, content, params, repeatable or method == "GET"
+            )
             if response.status_code not in _MOVED or not follow:
                 break
             target = urljoin(url, response.headers.get("location", ""))
@@ -146,6 +162,7 @@ class Wire:
 
     async def _tried(
         self,
+        github: GitHub[Any],
         method: str,
         url: str,
         label: str,
@@ -157,24 +174,46 @@ class Wire:
         waits = list(RETRIES)
         while True:
             try:
-                response = await self._http.request(
-                    method, url, headers=dict(headers), content=content, params=params, follow_redirects=False
-                )
-                if response.status_code < 400:
-                    return response
-                error = error_of(label, response.status_code, response.headers, response.content, self.clock.now())
+                answer = await github.arequest(method, url, headers=dict(headers), content=content, params=params)
+                return answer.raw_response
+            except RequestFailed as failure:
+                error = self._named(label, failure.response.raw_response)
                 if not (isinstance(error, ServerFault) and repeatable and waits):
-                    error.request_id = response.headers.get("x-github-request-id", "")
-                    error.date = response.headers.get("date", "")
-                    raise error
-            except httpx.HTTPError as failure:
-                if not waits or not (repeatable or isinstance(failure, _NOT_SENT)):
-                    raise _unreachable(label, failure) from failure
+                    raise error from failure
+            except RequestError as failure:
+                if not isinstance(failure.exc, httpx.HTTPError):
+                    raise failure.exc from failure
+                if not waits or not (repeatable or isinstance(failure.exc, _NOT_SENT)):
+                    raise _unreachable(label, failure.exc) from failure
+            except ValueError as failure:  # githubkit on a `Retry-After` that is no number
+                now = self.clock.now()
+                raise RateLimited(
+                    f"{label}: GitHub asks to slow down", retry_at=now + SECONDARY_WAIT, secondary=True, request=label
+                ) from failure
             await self.clock.sleep(waits.pop(0))
+
+    def _named(self, label: str, response: httpx.Response) -> GitHubError:
+        error = error_of(label, response.status_code, response.headers, response.content, self.clock.now())
+        error.request_id = response.headers.get("x-github-request-id", "")
+        error.date = response.headers.get("date", "")
+        return error
 
     def _ours(self, url: str) -> bool:
         parts = urlsplit(url)
         return f"{parts.scheme}://{parts.netloc}" == self.addresses.origin
+
+
+class _Pool(httpx.AsyncBaseTransport):
+    """Our one HTTP client (its connections, TLS context and proxies) as the transport of githubkit's many."""
+
+    def __init__(self, http: httpx.AsyncClient) -> None:
+        self._http = http
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        return await self._http.send(request, stream=True, auth=None, follow_redirects=False)
+
+    async def aclose(self) -> None:
+        """Nothing: githubkit closes its client after each call, and the connections stay."""
 
 
 def _encoded(value: Any) -> bytes | None:

@@ -67,7 +67,7 @@ async def test_a_token_is_for_one_repository_and_no_more_than_asked(spot: Spot, 
     assert dict(token.permissions) == {"contents": "read", "metadata": "read"}
     assert token.value not in repr(token)
     url = repository.app.wire.url("installation/repositories")
-    seen = (await repository.app.wire.send("GET", url, authorization=f"Bearer {token.value}")).json()
+    seen = (await repository.app.wire.send("GET", url, auth=token.auth)).json()
     assert [each["id"] for each in seen["repositories"]] == [repository.id]
     assert 3500 < token.expires_at - repository.app.clock.now() <= 3600
 
@@ -76,10 +76,10 @@ async def test_a_revoked_token_no_longer_works_and_revoking_twice_is_fine(reposi
     app = repository.app
     token = await app.mint(repository.installation_id, [repository.id], CLONE)
     url = app.wire.url(f"repositories/{repository.id}")
-    assert (await app.wire.send("GET", url, authorization=f"Bearer {token.value}")).status == 200
+    assert (await app.wire.send("GET", url, auth=token.auth)).status == 200
     await app.revoke(token.value)
     with pytest.raises(Unauthorized):
-        await app.wire.send("GET", url, authorization=f"Bearer {token.value}")
+        await app.wire.send("GET", url, auth=token.auth)
     await app.revoke(token.value)
 
 

@@ -39,10 +39,8 @@ def test_the_fields_that_rules_read_are_there() -> None:
 
 @pytest.mark.parametrize("event", sorted(WANTED))
 def test_any_field_of_a_wanted_event_may_be_null(event: str) -> None:
-    for name, body in examples():
-        if name != event:
-            continue
-        payload = json.loads(body)
+    payloads = [json.loads(body) for name, body in examples() if name == event]
+    for payload in {payload.get("action"): payload for payload in payloads}.values():
         for key in payload:
             decide(parse(event, json.dumps({**payload, key: None}).encode()), ME)
             if isinstance(payload[key], dict):

@@ -5,9 +5,10 @@ from typing import Any
 
 import httpx
 import pytest
+from githubkit.auth import TokenAuthStrategy
 
 from github.addresses import Addresses
-from github.errors import GitHubError, NotFound, ServerFault, Unreachable, UnreadableAnswer
+from github.errors import GitHubError, NotFound, RateLimited, ServerFault, Unreachable, UnreadableAnswer
 from github.wire import Answer, Wire
 from tests.github.conftest import TestClock
 
@@ -40,7 +41,7 @@ def ok(**fields: Any) -> httpx.Response:
 
 
 async def send(server: Server, clock: TestClock, method: str = "GET", **options: Any) -> Answer:
-    return await wire(server, clock).send(method, f"{API}/x", authorization="Bearer secret", **options)
+    return await wire(server, clock).send(method, f"{API}/x", auth=TokenAuthStrategy("secret"), **options)
 
 
 @pytest.mark.parametrize(
@@ -82,6 +83,23 @@ async def test_no_answer_names_the_request_and_the_way_out(clock: TestClock) -> 
         await send(Server(httpx.Response(502)), clock)
 
 
+async def test_a_limit_whose_length_cannot_be_read_is_a_limit_all_the_same(clock: TestClock) -> None:
+    with pytest.raises(RateLimited) as caught:
+        await send(Server(httpx.Response(429, headers={"retry-after": "Sun, 29 Nov 2026 12:00:00 GMT"})), clock)
+    assert caught.value.retry_at == clock.now() + 60
+
+
+async def test_the_connections_outlive_githubkits_clients(clock: TestClock) -> None:
+    http = httpx.AsyncClient(transport=httpx.MockTransport(Server(ok())))
+    ours = Wire(Addresses.of(API), api_version="2022-11-28", clock=clock, http=http)
+    for _ in range(3):
+        await ours.send("GET", f"{API}/x")
+    assert not http.is_closed
+    await ours.aclose()
+    assert not http.is_closed
+    await http.aclose()
+
+
 async def test_a_proxys_login_page_is_no_answer(clock: TestClock) -> None:
     answer = await send(Server(httpx.Response(200, text="<html>Sign in</html>")), clock)
     with pytest.raises(UnreadableAnswer, match="Sign in"):
@@ -94,7 +112,7 @@ async def test_a_redirect_on_the_api_is_followed_with_method_and_body(clock: Tes
     answer = await send(server, clock, "POST", body={"a": 1})
     assert answer.moved
     assert (server.seen[1].method, server.seen[1].content) == ("POST", b'{"a": 1}')
-    assert server.seen[1].headers["authorization"] == "Bearer secret"
+    assert server.seen[1].headers["authorization"] == "token secret"
 
 
 @pytest.mark.parametrize(
