@@ -27,7 +27,8 @@ def _link(call: Call, number: int, last: int) -> Mapping[str, str]:
     """GitHub's links name a repository by its id, whatever the call named it by."""
     path = call.path
     if call.found is not None:
-        tail = path.split("/", 4)[4] if path.count("/") >= 4 else ""
+        before = 3 if path.startswith("/repositories/") else 4
+        tail = path.split("/", before)[before] if path.count("/") >= before else ""
         path = f"/repositories/{call.found.id}/{tail}"
     wanted: dict[str, int] = {}
     if number > 1:

@@ -49,7 +49,7 @@ class Pipeline:
 
     async def answer(self, request: Request) -> Response:
         """The response to one call. Nothing a caller sends makes it raise."""
-        hub, path = self._hub, request.url.path
+        hub, path = self._hub, str(request.scope["path"])  # `request.url` would end at a "#"
         path = path.removeprefix("/api/v3") or "/"
         version = request.headers.get("x-github-api-version", versions.DEFAULT)
         headers: dict[str, str] = {}

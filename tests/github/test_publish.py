@@ -1,0 +1,361 @@
+"""Publishing against the local GitHub: what a box ends with is what the branch holds, and nobody's work is lost."""
+
+import asyncio
+import subprocess
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from github.branches import create, delete, fast_forward
+from github.commits import Person, commit_message
+from github.emulator.local import LocalGitHub
+from github.errors import (
+    AlreadyExists,
+    NotFastForward,
+    RefusedBranch,
+    RuleViolation,
+    ServerFault,
+    WorkflowsPermissionMissing,
+)
+from github.publish import HistoryRewritten, MergeConflict, Publication, publish
+from github.repositories import branch, head
+from github.repository import Repository
+from github.trees import BadChange, FileChange, TreeMismatch
+from tests.github.conftest import Spot
+from tests.github.gitside import Clone
+
+BRANCH = "greenloop/12-fix"
+
+
+class Turn:
+    """A turn in a box: a clone in which an agent changed files, and what it reports."""
+
+    def __init__(self, clone: Clone, name: str = "t_1", branch: str = BRANCH) -> None:
+        self.clone, self.name, self.branch = clone, name, branch
+        self.contents: dict[str, bytes] = {}
+
+    async def report(self, message: str | None = None) -> Publication:
+        """Stage everything and report it as the runner does: tree, and changes with modes and blobs."""
+        git = self.clone.git
+        parent = await git("rev-parse", "HEAD")
+        await git("add", "--all", "--force")
+        tree = await git("write-tree")
+        changes = []
+        raw = await git("diff-index", "--cached", "--raw", "--no-renames", "--no-abbrev", "-z", "HEAD")
+        fields = raw.split("\0")
+        for meta, path in zip(fields[::2], fields[1::2], strict=False):
+            _old_mode, mode, _old, sha, status = meta.lstrip(":").split(" ")
+            if status == "D":
+                changes.append(FileChange(path))
+                continue
+            content = await asyncio.to_thread(self._blob, sha)
+            self.contents[sha] = content
+            changes.append(FileChange(path, mode, sha, len(content)))
+        text = message or commit_message("Fix it", "Because.", turn=self.name, co_author=Person(10, "alice"))
+        return Publication(self.name, self.branch, parent, tree, changes, text)
+
+    def _blob(self, sha: str) -> bytes:
+        return subprocess.run(
+            ["git", "cat-file", "blob", sha], cwd=self.clone.folder, capture_output=True, check=True
+        ).stdout
+
+    async def content_of(self, sha: str) -> bytes:
+        return self.contents[sha]
+
+
+MakeTurn = Callable[..., Awaitable[Turn]]
+
+
+@pytest.fixture
+def turn(spot: Spot, tmp_path: Path) -> MakeTurn:
+    """Makes turns, each in a clone of its own."""
+
+    async def make(name: str = "t_1", on: str = BRANCH, start: str | None = None) -> Turn:
+        clone = await Clone(spot, tmp_path / name).start()
+        if start:
+            await clone.git("checkout", "--quiet", start)
+        return Turn(clone, name, on)
+
+    return make
+
+
+async def test_every_kind_of_change_arrives_as_the_box_has_it(
+    spot: Spot, repository: Repository, turn: MakeTurn
+) -> None:
+    box = await turn()
+    folder = box.clone.folder
+    (folder / "src" / "main.py").write_text("print('bye')\r\n")
+    (folder / "README.md").unlink()
+    (folder / "docs").mkdir()
+    (folder / "docs" / "LIESMICH – größer.md").write_text("Grüße\n")
+    (folder / "picture.bin").write_bytes(bytes(range(256)))
+    (folder / "latin.txt").write_bytes(b"caf\xe9\n")
+    (folder / "empty").write_bytes(b"")
+    (folder / "tool.sh").write_text("#!/bin/sh\n")
+    (folder / "tool.sh").chmod(0o755)
+    (folder / "run.sh").chmod(0o644)
+    (folder / "link").unlink()
+    (folder / "link").symlink_to("docs/LIESMICH – größer.md")
+    (folder / "big.txt").write_text("line\n" * 30_000)
+    wanted = await box.report()
+    done = await publish(repository, wanted, box.content_of)
+    assert (done.already, done.merged) == (False, False)
+    found = await branch(repository, BRANCH)
+    assert found is not None
+    assert (found.sha, found.tree) == (done.commit, wanted.tree)
+    commit = await repository.get(f"git/commits/{done.commit}")
+    assert commit["verification"]["verified"] is True
+    assert commit["author"]["name"] == "greenloop[bot]"
+    assert [each["sha"] for each in commit["parents"]] == [wanted.parent]
+    trailers = "Greenloop-Turn: t_1\nCo-authored-by: alice <10+alice@users.noreply.github.com>"
+    assert commit["message"].rstrip().endswith(trailers)
+    assert await head(repository, "trunk") == wanted.parent
+
+
+async def test_a_file_and_a_folder_may_change_places(repository: Repository, turn: MakeTurn) -> None:
+    box = await turn()
+    folder = box.clone.folder
+    (folder / "src" / "main.py").unlink()
+    (folder / "src").rmdir()
+    (folder / "src").write_text("now a file\n")
+    (folder / "README.md").unlink()
+    (folder / "README.md").mkdir()
+    (folder / "README.md" / "index").write_text("now a folder\n")
+    wanted = await box.report()
+    await publish(repository, wanted, box.content_of)
+    found = await branch(repository, BRANCH)
+    assert found is not None
+    assert found.tree == wanted.tree
+
+
+async def test_publishing_twice_is_publishing_once(spot: Spot, repository: Repository, turn: MakeTurn) -> None:
+    box = await turn()
+    (box.clone.folder / "new").write_text("x\n")
+    wanted = await box.report()
+    first = await publish(repository, wanted, box.content_of)
+    second = await publish(repository, wanted, box.content_of)
+    assert second.already
+    assert (second.commit, second.head) == (first.commit, first.head)
+
+
+async def test_a_turn_goes_on_from_the_one_before(spot: Spot, repository: Repository, turn: MakeTurn) -> None:
+    box = await turn()
+    (box.clone.folder / "new").write_text("x\n")
+    first = await publish(repository, await box.report(), box.content_of)
+    later = await turn("t_2", start=f"origin/{BRANCH}")
+    (later.clone.folder / "new").write_text("y\n")
+    second = await publish(repository, await later.report(), later.content_of)
+    assert await head(repository, BRANCH) == second.commit
+    assert (await repository.get(f"git/commits/{second.commit}"))["parents"][0]["sha"] == first.commit
+    assert (await publish(repository, await box.report(), box.content_of)).commit == first.commit
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"method": "POST", "path": "*/git/trees"},
+        {"method": "POST", "path": "*/git/commits"},
+        {"method": "POST", "path": "*/git/refs"},
+    ],
+)
+async def test_a_hiccup_anywhere_leaves_one_commit(
+    local: LocalGitHub, repository: Repository, turn: MakeTurn, fault: dict[str, str]
+) -> None:
+    box = await turn()
+    (box.clone.folder / "new").write_text("x\n")
+    wanted = await box.report()
+    local.add_fault("error", status=502, times=1, **fault)
+    done = await publish(repository, wanted, box.content_of)
+    local.add_fault("error", status=502, times=9, **fault)
+    assert (await publish(repository, wanted, box.content_of)).already
+    assert await head(repository, BRANCH) == done.commit
+
+
+async def test_when_github_stays_away_nothing_is_half_done(
+    local: LocalGitHub, repository: Repository, turn: MakeTurn
+) -> None:
+    box = await turn()
+    (box.clone.folder / "new").write_text("x\n")
+    wanted = await box.report()
+    local.add_fault("error", status=502, times=3, method="POST", path="*/git/refs")
+    with pytest.raises(ServerFault):
+        await publish(repository, wanted, box.content_of)
+    assert await head(repository, BRANCH) is None
+    done = await publish(repository, wanted, box.content_of)
+    assert await head(repository, BRANCH) == done.commit
+
+
+async def test_somebody_elses_push_meanwhile_is_merged_when_it_is_clean(
+    spot: Spot, repository: Repository, turn: MakeTurn, tmp_path: Path
+) -> None:
+    box = await turn()
+    (box.clone.folder / "new").write_text("x\n")
+    await publish(repository, await box.report(), box.content_of)
+    later = await turn("t_2", start=f"origin/{BRANCH}")
+    (later.clone.folder / "new").write_text("y\n")
+    wanted = await later.report()
+    other = await Clone(spot, tmp_path / "other").start()
+    await other.git("checkout", "--quiet", f"origin/{BRANCH}")
+    theirs = await other.commit({"theirs": "z\n"})
+    await other.push(BRANCH)
+    done = await publish(repository, wanted, later.content_of)
+    assert done.merged
+    merge = await repository.get(f"git/commits/{done.head}")
+    assert {each["sha"] for each in merge["parents"]} == {theirs, done.commit}
+    assert await head(repository, BRANCH) == done.head
+    again = await publish(repository, wanted, later.content_of)
+    assert (again.already, again.commit, again.head) == (True, done.commit, done.head)
+
+
+async def test_a_conflicting_push_is_left_alone_and_told(
+    spot: Spot, repository: Repository, turn: MakeTurn, tmp_path: Path
+) -> None:
+    box = await turn()
+    (box.clone.folder / "new").write_text("x\n")
+    await publish(repository, await box.report(), box.content_of)
+    later = await turn("t_2", start=f"origin/{BRANCH}")
+    (later.clone.folder / "new").write_text("ours\n")
+    wanted = await later.report()
+    other = await Clone(spot, tmp_path / "other").start()
+    await other.git("checkout", "--quiet", f"origin/{BRANCH}")
+    theirs = await other.commit({"new": "theirs\n"})
+    await other.push(BRANCH)
+    with pytest.raises(MergeConflict) as caught:
+        await publish(repository, wanted, later.content_of)
+    assert caught.value.theirs == theirs
+    assert (await repository.get(f"git/commits/{caught.value.ours}"))["tree"]["sha"] == wanted.tree
+    assert await head(repository, BRANCH) == theirs
+
+
+async def test_a_force_push_is_never_undone(spot: Spot, repository: Repository, turn: MakeTurn, tmp_path: Path) -> None:
+    box = await turn()
+    (box.clone.folder / "new").write_text("x\n")
+    await publish(repository, await box.report(), box.content_of)
+    later = await turn("t_2", start=f"origin/{BRANCH}")
+    (later.clone.folder / "new").write_text("y\n")
+    wanted = await later.report()
+    other = await Clone(spot, tmp_path / "other").start()
+    rewritten = await other.commit({"other": "z\n"})
+    await other.push(BRANCH, "--force")
+    with pytest.raises(HistoryRewritten, match="force-pushed"):
+        await publish(repository, wanted, later.content_of)
+    assert await head(repository, BRANCH) == rewritten
+
+
+@pytest.mark.parametrize("name", ["trunk", "Trunk", "a..b", "", "refs/heads/x", "HEAD"])
+async def test_the_default_branch_and_what_is_no_branch_are_refused_in_code(
+    spot: Spot, repository: Repository, turn: MakeTurn, name: str
+) -> None:
+    box = await turn(on=name)
+    (box.clone.folder / "new").write_text("x\n")
+    wanted = await box.report()
+    with pytest.raises(RefusedBranch):
+        await publish(repository, wanted, box.content_of)
+    for act in (create, fast_forward):
+        with pytest.raises(RefusedBranch):
+            await act(repository, name, wanted.parent)
+    with pytest.raises(RefusedBranch):
+        await delete(repository, name)
+    assert await head(repository, "trunk") == wanted.parent
+
+
+async def test_the_default_branch_is_whatever_github_says_now(
+    spot: Spot, repository: Repository, turn: MakeTurn
+) -> None:
+    box = await turn(on="develop")
+    await box.clone.push("develop")
+    (box.clone.folder / "new").write_text("x\n")
+    wanted = await box.report()
+    await spot.act(spot.owner, "PATCH", "", default_branch="develop")
+    with pytest.raises(RefusedBranch, match="default branch"):
+        await publish(repository, wanted, box.content_of)
+
+
+async def test_a_protected_branch_is_refused(spot: Spot, repository: Repository, turn: MakeTurn) -> None:
+    box = await turn(on="release")
+    await box.clone.push("release")
+    spot.local.protect(spot.name, "release")
+    (box.clone.folder / "new").write_text("x\n")
+    with pytest.raises(RefusedBranch, match="protected"):
+        await publish(repository, await box.report(), box.content_of)
+
+
+async def test_a_ruleset_that_refuses_is_named(spot: Spot, repository: Repository, turn: MakeTurn) -> None:
+    spot.local.add_ruleset(spot.name, "no bots", ["refs/heads/greenloop/**"], [{"type": "creation"}])
+    box = await turn()
+    (box.clone.folder / "new").write_text("x\n")
+    with pytest.raises(RuleViolation):
+        await publish(repository, await box.report(), box.content_of)
+
+
+async def test_a_workflow_change_without_the_permission_is_refused_before_anything_is_sent(
+    spot: Spot, repository: Repository, turn: MakeTurn
+) -> None:
+    box = await turn()
+    (box.clone.folder / ".github" / "workflows").mkdir(parents=True)
+    (box.clone.folder / ".github" / "workflows" / "ci.yml").write_text("on: push\n")
+    with pytest.raises(WorkflowsPermissionMissing, match=r"ci\.yml"):
+        await publish(repository, await box.report(), box.content_of)
+
+
+async def test_content_that_is_not_what_the_box_reported_is_not_published(
+    repository: Repository, turn: MakeTurn
+) -> None:
+    box = await turn()
+    (box.clone.folder / "new").write_text("x\n")
+    wanted = await box.report()
+
+    async def tampered(sha: str) -> bytes:
+        return b"something else\n"
+
+    with pytest.raises(TreeMismatch, match="new"):
+        await publish(repository, wanted, tampered)
+    with pytest.raises(TreeMismatch):
+        await publish(repository, replace(wanted, tree="0" * 40), box.content_of)
+    assert await head(repository, BRANCH) is None
+
+
+async def test_a_message_without_the_turns_trailer_is_refused(repository: Repository, turn: MakeTurn) -> None:
+    box = await turn()
+    with pytest.raises(ValueError, match="trailer"):
+        await publish(repository, await box.report(message="Fix"), box.content_of)
+
+
+async def test_what_no_tree_may_hold_is_refused_before_anything_is_sent(repository: Repository, turn: MakeTurn) -> None:
+    box = await turn()
+    wanted = await box.report()
+    bad = [
+        FileChange(path, sha="a" * 40) for path in ("../x", "a/../b", "/x", "a//b", ".git/x", "a/.GIT/x", "", "a\0b")
+    ]
+    bad += [FileChange("caf\udce9", sha="a" * 40), FileChange("sub", "160000", "a" * 40)]
+    for change in bad:
+        with pytest.raises(BadChange):
+            await publish(repository, replace(wanted, changes=[change]), box.content_of)
+
+
+async def test_a_branch_that_blocks_ours_is_named(spot: Spot, repository: Repository, turn: MakeTurn) -> None:
+    box = await turn()
+    await box.clone.push("greenloop")
+    (box.clone.folder / "new").write_text("x\n")
+    with pytest.raises(RefusedBranch, match="'greenloop' is in the way"):
+        await publish(repository, await box.report(), box.content_of)
+
+
+async def test_branches_are_made_and_moved_once(repository: Repository, turn: MakeTurn) -> None:
+    box = await turn()
+    base = await box.clone.git("rev-parse", "HEAD")
+    newer = await box.clone.commit({"a": "1\n"})
+    await box.clone.push("newer")
+    await create(repository, BRANCH, base)
+    await create(repository, BRANCH, base)
+    with pytest.raises(AlreadyExists):
+        await create(repository, BRANCH, newer)
+    await fast_forward(repository, BRANCH, newer)
+    await fast_forward(repository, BRANCH, newer)
+    with pytest.raises(NotFastForward):
+        await fast_forward(repository, BRANCH, base)
+    await delete(repository, BRANCH)
+    await delete(repository, BRANCH)
+    assert await head(repository, BRANCH) is None
