@@ -7,7 +7,7 @@ ROOMS := app github loops k8s
 
 .PHONY: demo test test-cluster check fmt bench lock clean
 
-demo: $(VENV)/.runtime
+demo: $(VENV)/$(if $(findstring native,$(DEMO_ARGS)),.dev,.runtime)
 	$(BIN)/greenloop demo $(if $(KEEP),--keep) $(DEMO_ARGS)
 
 test: $(VENV)/.dev

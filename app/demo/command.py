@@ -16,6 +16,14 @@ def demo(
     agent: Annotated[
         str | None, typer.Option(help="Any program as the agent: runs in the checkout, reads its prompt on stdin.")
     ] = None,
+    runtime: Annotated[
+        str | None,
+        typer.Option(
+            help="A real agent CLI on PATH: codex, opencode, claude, or our own loop, native. A script answers in "
+            "place of a model, unless OPENAI_API_KEY or ANTHROPIC_API_KEY holds a key."
+        ),
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="With --runtime and a real key: the model.")] = None,
     cap: Annotated[int | None, typer.Option(min=0, max=20, help="Attempts after the first turn.")] = None,
     boxes: Annotated[
         str, typer.Option(help="Where turns run: local, or kubernetes (a small cluster of ours).")
@@ -37,7 +45,7 @@ def demo(
     from app.demo.world import Misuse
 
     try:
-        options = Options(repo, issue, agent, cap, keep, json, boxes, kubeconfig, box_image, host)
+        options = Options(repo, issue, agent, cap, keep, json, boxes, kubeconfig, box_image, host, runtime, model)
         code = asyncio.run(run(options))
     except Misuse as error:
         print(f"greenloop demo: {error}", file=sys.stderr)

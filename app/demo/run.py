@@ -14,10 +14,11 @@ from typing import Any
 
 from cryptography.fernet import Fernet
 
+from app.demo.account import account, missing, store
 from app.demo.follow import Refused, follow, report
 from app.demo.places import place
 from app.demo.progress import Progress
-from app.demo.world import ISSUE, World, build_world, prepare_source
+from app.demo.world import ISSUE, Misuse, World, build_world, prepare_source
 from app.logging import configure
 from app.processes import Supervisor
 from app.settings import Settings
@@ -44,6 +45,8 @@ class Options:
     kubeconfig: Path | None = None
     box_image: str | None = None
     host: str = "127.0.0.1"
+    runtime: str | None = None
+    model: str | None = None
 
 
 async def demo(options: Options) -> int:
@@ -58,6 +61,7 @@ async def demo(options: Options) -> int:
 async def _in_folder(options: Options, folder: Path) -> int:
     configure("warning", json=False)
     progress = Progress(quiet=options.json)
+    _usable(options)
     source = prepare_source(options.repo, folder)
     async with contextlib.AsyncExitStack() as stack:
         progress.step("A local GitHub with a repository, two people and the App")
@@ -82,11 +86,15 @@ async def _in_folder(options: Options, folder: Path) -> int:
         await _listening(options.host, port)
         database = Database(settings.database)
         stack.push_async_callback(database.close)
+        asked = "@greenloop please solve this"
+        if options.runtime:
+            asked += f" --runtime {options.runtime}"
+            await _with_account(stack, options, progress, database, world, folder)
         title, _, body = (options.issue or ISSUE).strip().partition("\n")
         issue = await world.open_issue(title, body.strip())
         progress.step(f"Issue #{issue}: {title}")
-        await world.comment(issue, "@greenloop please solve this")
-        progress.step('Comment: "@greenloop please solve this"')
+        await world.comment(issue, asked)
+        progress.step(f'Comment: "{asked}"')
         await _watch(database, progress, world)
         result = await report(database, world, issue)
         result["url"] = f"{settings.public_url}/sessions/{result['session']}"
@@ -99,6 +107,22 @@ async def _in_folder(options: Options, folder: Path) -> int:
         return 0 if result["outcome"] == "green" else 1
 
 
+async def _with_account(
+    stack: contextlib.AsyncExitStack,
+    options: Options,
+    progress: Progress,
+    database: Database,
+    world: World,
+    folder: Path,
+) -> None:
+    runtime = str(options.runtime)
+    own = options.repo is not None or options.issue is not None
+    used = stack.enter_context(account(runtime, options.model, own_repository=own))
+    await store(database, folder / "encryption-keys", world.installation, used)
+    who = "a script in place of a model" if used.scripted else f"{used.provider}, with the key of your environment"
+    progress.step(f"The {runtime} runtime, with {who}")
+
+
 async def _watch(database: Database, progress: Progress, world: World) -> None:
     async for news in follow(database, seconds=LONGEST):
         if isinstance(news, Refused):
@@ -107,6 +131,21 @@ async def _watch(database: Database, progress: Progress, world: World) -> None:
             progress.session(news)
         else:
             progress.event(news.kind, news.payload)
+
+
+def _usable(options: Options) -> None:
+    """Raises Misuse for a runtime that cannot be shown, before anything is started."""
+    if options.runtime is None:
+        return
+    if options.agent:
+        raise Misuse("--runtime and --agent exclude each other")
+    # Our own loop is installed beside us, and not on the PATH of a shell that has not activated the environment.
+    os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
+    own = options.repo is not None or options.issue is not None
+    with account(options.runtime, options.model, own_repository=own):
+        reason = missing(options.runtime) if options.boxes == "local" else None
+    if reason:
+        raise Misuse(f"--runtime {options.runtime}: {reason}")
 
 
 def _environment(options: Options, world: World, folder: Path, port: int) -> dict[str, str]:

@@ -26,7 +26,7 @@ class Misuse(ValueError):
 class World:
     """Where things are; everything is asked for as Alice, over the API that everybody uses.
 
-    `default_head` is the default branch's commit before anything happened, None without one.
+    `default_head` is the default branch's commit before anything happened, None without one; `installation` the App's.
     """
 
     local: LocalGitHub
@@ -34,6 +34,7 @@ class World:
     repository: str
     default_branch: str
     default_head: str | None
+    installation: int = 0
 
     async def open_issue(self, title: str, body: str) -> int:
         """A new issue; its number."""
@@ -130,12 +131,12 @@ async def build_world(source: Path, folder: Path, webhook_url: str, host: str = 
     row = local.add_repository(name, from_dir=source)
     local.set_permission(name, PERSON, "write")
     local.set_webhook(webhook_url)
-    local.install(OWNER, [name])
+    installation = local.install(OWNER, [name])
     token = local.user(PERSON).token
     http = httpx.AsyncClient(
         base_url=local.api_url, headers={"Authorization": f"token {token}", "User-Agent": "greenloop-demo"}, timeout=30
     )
-    world = World(local, http, name, row.default_branch, None)
+    world = World(local, http, name, row.default_branch, None, installation.id)
     return replace(world, default_head=await world.head(row.default_branch))
 
 

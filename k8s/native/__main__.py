@@ -39,9 +39,9 @@ def main() -> None:
 
 def version() -> int:
     """Says the version of the library that runs the loop. Raises ImportError without it."""
-    import pydantic_ai
+    from importlib.metadata import version as installed
 
-    print(f"greenloop-native, pydantic-ai {pydantic_ai.__version__}")
+    print(f"greenloop-native, pydantic-ai {installed('pydantic-ai-slim')}")
     return 0
 
 

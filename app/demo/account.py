@@ -1,0 +1,120 @@
+"""The account of `greenloop demo --runtime`: a real one where the usual variable holds a key, else a script."""
+
+import contextlib
+import importlib.util
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from app.demo.world import Misuse
+from loops.database import Database
+from loops.runtimes.scripted.brain import ByPrompt
+from loops.runtimes.scripted.replies import Edit, Read, Reply, Shell
+from loops.runtimes.scripted.server import ModelServer
+from loops.tables import Profile
+from loops.vault import Vault, keys_of
+
+MODULE, TESTS = "degrees.py", "tests/test_degrees.py"
+_LAST = "    return (fahrenheit - 32) * 5 / 9"
+_LAST_TEST = "        self.assertEqual(degrees.fahrenheit_to_celsius(32), 0)"
+_ADDED = f"{_LAST}\n\n\ndef celsius_to_kelvin(celsius):\n    return celsius + 273"
+_ADDED_TEST = (
+    f"{_LAST_TEST}\n\n    def test_celsius_to_kelvin(self):\n"
+    "        self.assertEqual(degrees.celsius_to_kelvin(0), 273.15)"
+)
+
+# What the script knows: the demo's own issue. As careless people do it takes a round number first and runs no test;
+# shown the failing check it looks, mends the number and tries it.
+PLANS = {
+    "issue": [
+        [
+            Reply("I'll look at the conversions and their tests.", Read(MODULE)),
+            Reply("", Read(TESTS)),
+            Reply("", Edit(MODULE, _LAST, _ADDED)),
+            Reply("", Edit(TESTS, _LAST_TEST, _ADDED_TEST)),
+            Reply("Added `celsius_to_kelvin` with a test."),
+        ]
+    ],
+    "checks": [
+        [
+            Reply("The check wants 273.15 and gets 273; I'll look.", Read(MODULE)),
+            Reply("", Edit(MODULE, "    return celsius + 273", "    return celsius + 273.15")),
+            Reply("", Shell("python3 -B -m unittest discover -s tests")),
+            Reply("The constant was rounded: zero Celsius is 273.15 kelvin. The tests pass now."),
+        ]
+    ],
+}
+# The provider that each runtime is used with, by the variable that usually holds its key.
+_KEYS: dict[str, tuple[tuple[str, str], ...]] = {
+    "codex": (("OPENAI_API_KEY", "openai"),),
+    "claude": (("ANTHROPIC_API_KEY", "anthropic"),),
+    "opencode": (("ANTHROPIC_API_KEY", "anthropic"), ("OPENAI_API_KEY", "openai")),
+    "native": (("ANTHROPIC_API_KEY", "anthropic"), ("OPENAI_API_KEY", "openai")),
+}
+_SCRIPTED = {"codex": "openai", "claude": "anthropic", "opencode": "scripted", "native": "scripted"}
+
+
+@dataclass(frozen=True)
+class Account:
+    """What becomes the profile of the demo's installation."""
+
+    provider: str
+    secret: str = field(repr=False)
+    model: str
+    base_url: str
+    scripted: bool
+
+
+@contextlib.contextmanager
+def account(runtime: str, model: str | None, *, own_repository: bool) -> Iterator[Account]:
+    """The account for `runtime`; a script answers while the block lasts where no key is set. Raises Misuse."""
+    if runtime not in _KEYS:
+        raise Misuse(f"--runtime {runtime}: must be one of {', '.join(_KEYS)} (for any other program there is --agent)")
+    for variable, provider in _KEYS[runtime]:
+        key = os.environ.get(variable)
+        if key:
+            base_url = os.environ.get(f"{provider.upper()}_BASE_URL", "")
+            if not model and runtime in ("opencode", "native"):
+                raise Misuse(f"--runtime {runtime} with the key in {variable} needs --model")
+            yield Account(provider, key, model or "", base_url, scripted=False)
+            return
+    variables = " or ".join(variable for variable, _ in _KEYS[runtime])
+    if own_repository:
+        raise Misuse(f"--runtime {runtime} on a repository of your own needs a model: set {variables}")
+    with ModelServer({"demo": ByPrompt(PLANS)}) as server:
+        base_url = server.base_url("demo", version=runtime != "claude")
+        yield Account(_SCRIPTED[runtime], "sk-scripted-demo-key-0123456789", "scripted-1", base_url, scripted=True)
+
+
+async def store(database: Database, keys: Path, installation_id: int, account: Account) -> None:
+    """Make the account the installation's profile."""
+    now = time.time()
+    async with database.write() as tx:
+        tx.add(
+            Profile(
+                installation_id=installation_id,
+                person_id=None,
+                name="demo",
+                provider=account.provider,
+                credential_kind="api_key",
+                model=account.model or None,
+                base_url=account.base_url or None,
+                secret=Vault(keys_of(keys.read_text())).encrypt(account.secret),
+                is_default=True,
+                created_at=now,
+                updated_at=now,
+            )
+        )
+
+
+def missing(runtime: str) -> str | None:
+    """What has to be installed before `runtime` can work on this machine, in words; None when all is there."""
+    if runtime == "native":
+        found = importlib.util.find_spec("pydantic_ai") is not None and shutil.which("greenloop-native")
+        return None if found else "our own loop is not installed here: pip install 'greenloop[native]'"
+    if shutil.which(runtime):
+        return None
+    return f"the program {runtime!r} is not on PATH (k8s/images/package.json pins it for npm)"

@@ -1,0 +1,42 @@
+"""The main job with the agents themselves, a script in place of the model."""
+
+import pytest
+
+from tests.e2e.demo import run
+from tests.tools import need
+
+pytestmark = pytest.mark.timeout(150)
+NO_KEYS = {"OPENAI_API_KEY": "", "ANTHROPIC_API_KEY": ""}
+
+
+@pytest.mark.parametrize("runtime", ["native", "codex", "claude", "opencode"])
+def test_each_runtime_takes_the_demo_from_red_to_green(runtime: str) -> None:
+    if runtime != "native":
+        need(runtime)
+    ended = run("--runtime", runtime, env=NO_KEYS, seconds=140)
+    result = ended.result
+    assert (ended.code, result["outcome"], result["attempts"]) == (0, "green", 1), ended.stderr[-3_000:]
+    changed = [turn["changed_files"] for turn in result["turns"]]
+    assert changed == [["degrees.py", "tests/test_degrees.py"], ["degrees.py"]]
+    assert result["commits"] == 2 and result["default_branch_moved"] is False
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--runtime", "copilot"], "must be one of codex, claude, opencode, native"),
+        (["--runtime", "native", "--agent", "x"], "exclude each other"),
+        (
+            ["--runtime", "native", "--issue", "Something else"],
+            "needs a model: set ANTHROPIC_API_KEY or OPENAI_API_KEY",
+        ),
+    ],
+)
+def test_a_runtime_that_cannot_be_shown_is_misuse(words: list[str], said: str) -> None:
+    ended = run(*words, env=NO_KEYS)
+    assert ended.code == 2 and said in ended.stderr
+
+
+def test_a_key_without_a_model_is_misuse_where_the_runtime_needs_one() -> None:
+    ended = run("--runtime", "native", env={"ANTHROPIC_API_KEY": "sk-planted"})
+    assert ended.code == 2 and "needs --model" in ended.stderr and "sk-planted" not in ended.stderr
