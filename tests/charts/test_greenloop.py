@@ -255,6 +255,15 @@ def test_the_migration_runs_before_the_pods_of_a_new_version() -> None:
     assert later["annotations"]["helm.sh/hook"] == "pre-upgrade"
 
 
+def test_every_process_of_ours_has_a_data_folder_that_it_may_write_to() -> None:
+    for name, found in pod_specs(render(PRODUCTION)).items():
+        [container] = found["containers"]
+        if container["command"][0] == "greenloop":
+            env = {item["name"]: item.get("value", "") for item in container["env"]}
+            mounts = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
+            assert env["GREENLOOP_DATA"].startswith(mounts["tmp"] + "/"), name
+
+
 def test_a_web_pod_has_more_time_than_draining_takes() -> None:
     from app.web import DRAIN_SECONDS
 

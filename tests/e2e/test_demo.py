@@ -110,3 +110,23 @@ def test_a_repository_without_commits_is_said(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_no_repository_is_misuse(tmp_path: Path) -> None:
     assert run("--repo", str(tmp_path)).code == 2
+
+
+def test_the_whole_loop_runs_in_pods_of_a_cluster(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "repo", {"value.txt": "wrong"}, run=f"cat value.txt; {CHECK}")
+    code = """
+    value = pathlib.Path('value.txt')
+    value.write_text('right' if value.read_text() == 'first' else 'first')
+    print('box', os.environ.get('GREENLOOP_BOX', ''), 'home', pathlib.Path.home())
+    """
+    ended = run("--boxes", "kubernetes", "--repo", str(repo), "--agent", agent(tmp_path, code))
+    result = ended.result
+    assert (ended.code, result["outcome"], result["attempts"]) == (0, "green", 1), ended.stderr
+    assert [turn["trigger"] for turn in result["turns"]] == ["mention", "checks"]
+    assert result["default_branch_moved"] is False
+
+
+def test_boxes_that_do_not_exist_are_refused_by_name() -> None:
+    ended = run("--boxes", "docker")
+    assert ended.code == 2
+    assert "must be local or kubernetes" in ended.stderr

@@ -1,9 +1,12 @@
+import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from kubernetes_validate.utils import validate
 
+import k8s
 from k8s.options import PodOptions
 from k8s.pod import box_pod, home_claim, is_outdated, secret_token, token_secret
 from tests.k8s.objects import IMAGE, spec
@@ -72,6 +75,14 @@ def test_the_token_is_in_the_secret_and_nowhere_in_the_pod() -> None:
     wanted = spec(token="s3cr3t-of-this-box")
     assert "s3cr3t-of-this-box" not in str(box_pod("greenloop", wanted, options()))
     assert secret_token(token_secret("greenloop", wanted)) == "s3cr3t-of-this-box"
+
+
+def test_the_entry_point_is_the_one_of_the_box_image() -> None:
+    dockerfile = (Path(k8s.__file__).parent / "images" / "agent.Dockerfile").read_text()
+    entry = next(line for line in dockerfile.splitlines() if line.startswith("ENTRYPOINT"))
+    assert json.loads(entry.removeprefix("ENTRYPOINT")) == PodOptions().command
+    assert f"WORKDIR {PodOptions().home.path}\n" in dockerfile
+    assert f"USER {PodOptions().user}:{PodOptions().user}\n" in dockerfile
 
 
 def test_a_spec_overrides_image_and_environment() -> None:

@@ -96,6 +96,9 @@ seccompProfile: { type: RuntimeDefault }
 {{- end -}}
 
 {{- define "greenloop.databaseEnv" -}}
+# The root file system is read-only; nothing of ours has to outlive its pod.
+- name: GREENLOOP_DATA
+  value: /tmp/greenloop
 - name: GREENLOOP_DATABASE_URL
   valueFrom:
     secretKeyRef:
