@@ -71,7 +71,14 @@ class ModelServer:
             return JSONResponse({"error": {"message": f"no script {name!r}"}}, 404)
         key = request.headers.get("x-api-key") or request.headers.get("authorization", "").removeprefix("Bearer ")
         wire = _ROUTES[request.url.path.split("/v1/", 1)[1]]
-        conversation = read(wire, json.loads(await request.body()), key)
+        encoding = request.headers.get("content-encoding", "identity")
+        if encoding != "identity":
+            # Codex on a ChatGPT login compresses what it sends.
+            return JSONResponse({"error": {"message": f"this server reads no {encoding}"}}, 415)
+        try:
+            conversation = read(wire, json.loads(await request.body()), key)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            return JSONResponse({"error": {"message": f"the request is not understood: {error!r}"}}, 400)
         if conversation.is_side_call:
             return _send(conversation, _TITLE)
         self._requests[name].append(conversation)

@@ -125,6 +125,13 @@ def test_each_action_is_said_with_the_tools_at_hand(server: ModelServer) -> None
     assert "cat a" in ask(server, "tools", "chat", tools=["bash"]).text
 
 
+def test_a_request_it_cannot_read_is_refused(server: ModelServer) -> None:
+    url = f"{server.base_url('side')}/chat/completions"
+    assert httpx.post(url, content=b"{").status_code == 400
+    assert httpx.post(url, content=b'{"messages": [7]}').status_code == 400
+    assert httpx.post(url, content=b"(\xb5/\xfd", headers={"content-encoding": "zstd"}).status_code == 415
+
+
 def test_an_unknown_script_or_path_is_said(server: ModelServer) -> None:
     assert ask(server, "nobody", "chat").status_code == 404
     assert httpx.get(f"{server.base_url('side')}/models").status_code == 404
