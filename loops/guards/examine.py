@@ -1,13 +1,17 @@
 """Puts the guards together: what of a turn may not be published, and what has to be said about it."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from k8s.runner.protocol import Change
-from loops.guards import keyfiles, patch, places, secrets
-from loops.guards.model import BaseOf, ContentOf, Finding, Findings, Proposal
+from loops.guards import keyfiles, patch, places, secrets, testfiles, testguard
+from loops.guards.model import BaseOf, ContentOf, Finding, Findings, Proposal, shown
 
 _MOST_BYTES = 5_000_000
+_BLOCKED = "This repository's `test_guard` is `block`: a person has to make that change."
+_CUT = "the diff"
+_CUT_WITHIN = 200
 _CANNOT_HOLD = ("bad_path", "bad_mode", "submodule", "too_many_files", "too_many_bytes", "file_too_large")
 
 
@@ -27,10 +31,49 @@ async def examine(proposal: Proposal, content_of: ContentOf, base_of: BaseOf | N
     ]
     if any(finding.code in _CANNOT_HOLD for finding in refused):
         return Findings(refusals=_once(refused))
-    patches = {each.path: each for each in await asyncio.to_thread(patch.read, proposal.diff)}
+    read = await asyncio.to_thread(patch.read, proposal.diff)
+    patches = {each.path: each for each in read}
     for change in changes:
         refused += await _of_content(proposal, change, patches.get(change.path), content_of, base_of)
-    return Findings(refusals=_once(refused))
+    about_tests = await _about_tests(proposal, changes, patches, content_of, base_of)
+    blocks = (*testguard.ALWAYS, *testguard.IN_REPAIRS) if proposal.repair else testguard.ALWAYS
+    if proposal.config.test_guard == "block":
+        refused += [replace(each, text=f"{each.text} {_BLOCKED}") for each in about_tests if each.code in blocks]
+        about_tests = [each for each in about_tests if each.code not in blocks]
+    return Findings(_once(refused), _once(about_tests))
+
+
+async def _about_tests(
+    proposal: Proposal,
+    changes: Sequence[Change],
+    patches: Mapping[str, patch.Patch],
+    content_of: ContentOf,
+    base_of: BaseOf | None,
+) -> list[Finding]:
+    """What the test guard says. Files that the diff does not show are compared by their contents."""
+    if proposal.config.test_guard == "off":
+        return []
+    own = {change.path for change in changes}
+    seen = [each for path, each in patches.items() if path in own]
+    said: list[Finding] = []
+    for change in changes:
+        concerned = testfiles.is_test(change.path) or testfiles.is_step(change.path)
+        if change.path in patches or change.binary or change.mode == places.SYMLINK or not concerned:
+            continue
+        if base_of is not None:
+            before = await base_of(change.old_path or change.path)
+            after = await content_of(change.sha) if change.sha else None
+            old_path = (change.old_path or change.path) if before is not None else None
+            seen.append(patch.whole(old_path, change.path if change.sha else None, _text(before), _text(after)))
+        elif change.sha and change.size and _CUT in proposal.diff[-_CUT_WITHIN:]:
+            said.append(
+                Finding("not_compared", change.path, f"{shown(change.path)} was not compared: the diff is too long.")
+            )
+    return [*said, *await asyncio.to_thread(testguard.look, changes, seen)]
+
+
+def _text(content: bytes | None) -> str | None:
+    return None if content is None else content.decode("utf-8", "replace")
 
 
 async def _of_content(

@@ -64,9 +64,9 @@ def _class(body: str, negated: bool) -> str:
 def matches(path: str, glob: str) -> bool:
     """Whether `path` is one that `glob` names, whatever the case.
 
-    A glob without a slash names files of that name in any folder, `dir/` and `dir/**` all in a folder and the folder
-    itself. A path that stands where a folder on the way to the glob's files has to be counts as well: a link or a file
-    there takes the whole folder away.
+    A glob without a slash inside (`*.lock`, `dir/`) names such files or folders anywhere; `dir/` and `dir/**` name all
+    in a folder and the folder itself. A path that stands where a folder on the way to the glob's files has to be counts
+    as well: a link or a file there takes the whole folder away.
     """
     name = folded(path)
     if _compiled(glob).match(name):
