@@ -172,7 +172,7 @@ def test_private_use_characters_cannot_fake_a_mention() -> None:
     "unit", ["[", "*a ", "> ", "`", "<!-", "[a](", "_a", "![[", "a**", "*_", "- ", "<a ", "&", "\\"]
 )
 def test_no_text_of_a_stranger_takes_long_to_read(unit: str) -> None:
-    text = (unit * 70_000)[:65_000] + "\n\n@greenloop fix it"
+    text = (unit * 30_000)[:30_000] + "\n\n@greenloop fix it"
     started = time.perf_counter()
     read(text, HANDLES)
     assert time.perf_counter() - started < 5

@@ -152,23 +152,14 @@ async def test_a_turn_goes_on_from_the_one_before(spot: Spot, repository: Reposi
     assert (await publish(repository, await box.report(), box.content_of)).commit == first.commit
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
-        {"method": "POST", "path": "*/git/trees"},
-        {"method": "POST", "path": "*/git/commits"},
-        {"method": "POST", "path": "*/git/refs"},
-    ],
-)
-async def test_a_hiccup_anywhere_leaves_one_commit(
-    local: LocalGitHub, repository: Repository, turn: MakeTurn, fault: dict[str, str]
-) -> None:
+async def test_a_hiccup_anywhere_leaves_one_commit(local: LocalGitHub, repository: Repository, turn: MakeTurn) -> None:
     box = await turn()
     (box.clone.folder / "new").write_text("x\n")
     wanted = await box.report()
-    local.add_fault("error", status=502, times=1, **fault)
+    for path in ("*/git/trees", "*/git/commits", "*/git/refs"):
+        local.add_fault("error", method="POST", path=path, status=502, times=1)
     done = await publish(repository, wanted, box.content_of)
-    local.add_fault("error", status=502, times=9, **fault)
+    local.add_fault("error", method="POST", status=502, times=99)
     assert (await publish(repository, wanted, box.content_of)).already
     assert await head(repository, BRANCH) == done.commit
 
@@ -244,21 +235,25 @@ async def test_a_force_push_is_never_undone(spot: Spot, repository: Repository, 
     assert await head(repository, BRANCH) == rewritten
 
 
-@pytest.mark.parametrize("name", ["trunk", "Trunk", "a..b", "", "refs/heads/x", "HEAD"])
-async def test_the_default_branch_and_what_is_no_branch_are_refused_in_code(
-    spot: Spot, repository: Repository, turn: MakeTurn, name: str
-) -> None:
-    box = await turn(on=name)
-    (box.clone.folder / "new").write_text("x\n")
-    wanted = await box.report()
-    with pytest.raises(RefusedBranch):
-        await publish(repository, wanted, box.content_of)
-    for act in (create, fast_forward):
+async def test_the_default_branch_and_what_is_no_branch_are_refused_in_code(repository: Repository) -> None:
+    sha = await head(repository, "trunk")
+    assert sha is not None
+
+    async def content_of(_sha: str) -> bytes:
+        return b""
+
+    for name in ("trunk", "Trunk", "a..b", "", "refs/heads/x", "HEAD"):
+        message = commit_message("Fix", "", turn="t_1")
         with pytest.raises(RefusedBranch):
-            await act(repository, name, wanted.parent)
-    with pytest.raises(RefusedBranch):
-        await delete(repository, name)
-    assert await head(repository, "trunk") == wanted.parent
+            await publish(
+                repository, Publication("t_1", name, sha, "0" * 40, [FileChange("README.md")], message), content_of
+            )
+        for act in (create, fast_forward):
+            with pytest.raises(RefusedBranch):
+                await act(repository, name, "0" * 40)
+        with pytest.raises(RefusedBranch):
+            await delete(repository, name)
+    assert await head(repository, "trunk") == sha
 
 
 async def test_the_default_branch_is_whatever_github_says_now(
