@@ -108,8 +108,9 @@ class RealCli:
             again = replace(turns["work"], prompt="And now?", resume=resume)
             self._one(box, server, "resumed", again, sha, script="work")
             self._one(box, server, "refused", turns["refused"], sha)
-            caps = Caps(turn_steps=STEPS)
-            self._one(box, server, "endless", turns["endless"], sha, cancel=lambda told: self._over(told, caps))
+            if "endless" in turns:
+                caps = Caps(turn_steps=STEPS)
+                self._one(box, server, "endless", turns["endless"], sha, cancel=lambda told: self._over(told, caps))
             begun = box.checkout / "begun.txt"
             if "hangs" in turns:
                 limit = {"opencode": 14, "codex": 4, "claude": 4}[self.name]
