@@ -57,18 +57,24 @@ def start(state: TurnState, task: Task) -> int:
     """Fork a keeper for `task`: its process id. From here on the turn counts as begun."""
     # taken before the fork, so that there is no moment at which the keeper lives and the lock is free
     held = lock(state.keeper)
+    # nor one at which a request to end the agent meets the handler of the process we were forked from
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     pid = os.fork()
     if pid == 0:
         code = 1
         try:
             _become_keeper(held)
-            _Keeper(state, task).run()
+            keeper = _Keeper(state, task)
+            keeper.listen()
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+            keeper.run()
             code = 0
         except BaseException as error:
             with contextlib.suppress(BaseException):
                 (state.path / "keeper.error").write_text(f"{type(error).__name__}: {error}")
         finally:
             os._exit(code)
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     os.close(held)
     return pid
 
@@ -79,8 +85,10 @@ def _become_keeper(held: int) -> None:
         # handled, not ignored: what is ignored stays ignored in the agent, and INT has to reach it
         signal.signal(number, lambda *_: None)
     # locks and connections of the process we were forked from must end with it
-    os.closerange(3, held)
-    os.closerange(held + 1, os.sysconf("SC_OPEN_MAX") if os.sysconf("SC_OPEN_MAX") > 0 else 65536)
+    for descriptor in [int(path.name) for path in Path("/dev/fd").iterdir()]:
+        if descriptor > 2 and descriptor != held:
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
     sign(held)
     processes.become_subreaper()
 
@@ -116,7 +124,8 @@ class _Keeper:
         ballast.unlink(missing_ok=True)
         self._state.note_end(end)
 
-    def _begin(self, stdout: Capture, stderr: Capture) -> None:
+    def listen(self) -> None:
+        """Wake up for signals from here on; SIGTERM asks for the end."""
         wake_read, wake_write = os.pipe()
         for descriptor in (wake_read, wake_write):
             os.set_blocking(descriptor, False)
@@ -124,6 +133,8 @@ class _Keeper:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.signal(signal.SIGTERM, self._ask)
         self._selector.register(wake_read, selectors.EVENT_READ, self._woken)
+
+    def _begin(self, stdout: Capture, stderr: Capture) -> None:
         agent = subprocess.Popen(
             self._task.argv,
             stdin=subprocess.PIPE,
@@ -141,7 +152,9 @@ class _Keeper:
         agent.returncode = 0
         assert agent.stdin and agent.stdout and agent.stderr  # noqa: S101 - for the type checker: PIPE was asked for
         found = processes.look_up(self._agent)
-        self._state.note_agent(self._agent, found.start if found else 0)
+        with contextlib.suppress(OSError):
+            # on a full disk it goes without: only a runner that finds no keeper asks for it
+            self._state.note_agent(self._agent, found.start if found else 0)
         with contextlib.suppress(OSError):
             # where memory runs out, the agent goes before the runner
             Path(f"/proc/{self._agent}/oom_score_adj").write_text("500")

@@ -33,7 +33,7 @@ CRASHES = 5
 STOP_SECONDS = 20.0
 """How long turns may take to report when the box is being stopped."""
 
-LOCK_SECONDS = 10.0
+LOCK_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
@@ -290,7 +290,8 @@ class Runner:
         running.crashes += 1
         if running.crashes >= CRASHES:
             self._log(f"turn={running.turn_id} is given up after {CRASHES} crashes")
-            TurnState(self._home, running.turn_id).remove()
+            state = TurnState(self._home, running.turn_id)
+            Supervisor.forget(self._home, state, running.turn or state.turn())
             return
         time.sleep(min(0.2 * 2**running.crashes, LONGEST_PAUSE))
         self._start(running)

@@ -121,6 +121,7 @@ class Service:
         self.requests: list[str] = []
         self.before_git: Callable[[str], None] | None = None
         self.refuse_git = 0
+        self.git_paths: list[str] = []
         self.git_protocol: str | None = None
 
     # what tests do
@@ -250,6 +251,7 @@ class Service:
         login = request.headers.get("authorization", "")
         live = {token for told in self.told.values() for token in told.tokens if token not in told.revoked}
         accepted = {"Basic " + base64.b64encode(f"x-access-token:{token}".encode()).decode() for token in live}
+        self.git_paths.append(request.url.path)
         if login and self.refuse_git > 0:
             self.refuse_git -= 1
             login = ""

@@ -1,0 +1,155 @@
+"""Everything before the agent starts: checkout, evidence, files, and the task for its keeper."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from typing import Any
+
+from . import disk, files, protocol
+from .checkout import Checkout, CheckoutFailed
+from .files import Places
+from .git import GitError
+from .keeper import Task
+from .link import Gone, Link, Rejected, Unreachable
+from .protocol import Result, Turn
+from .shipping import Shipping
+from .state import Home, TurnState
+from .store import FetchFailed, Store
+
+
+class _Cancelled(Exception):
+    """The turn is not wanted any more; `str()` is why."""
+
+
+class _NoEvidence(Exception):
+    """The service has no such evidence; `str()` says it in words."""
+
+
+class Preparation:
+    """Puts one turn in place. `stop()` ends it early."""
+
+    def __init__(
+        self, home: Home, link: Link, state: TurnState, shipping: Shipping, log: Callable[[str], None]
+    ) -> None:
+        self._home = home
+        self._link = link
+        self._state = state
+        self._shipping = shipping
+        self._log = log
+        self._stopped = False
+
+    def stop(self) -> None:
+        """The box is being stopped."""
+        self._stopped = True
+
+    def prepare(self, places: Places, turn: Turn) -> tuple[Task, str] | Result:
+        """What to run, and what a merge left to be said; or how the turn ended before it had begun.
+
+        Raises `ProtocolError`, `Gone`, `Refused`.
+        """
+        try:
+            self._state.make(turn)
+            said = self._check_out(places, turn)
+            files.make_folders(places.home, places.workdir)
+            self._collect_evidence(turn)
+            files.put(places, self._state, turn)
+        except _Cancelled as cancelled:
+            reason = protocol.RUNNER_RESTARTED if self._stopped else protocol.CANCELLED
+            return Result(reason, message=f"Ended before the agent started: {cancelled}.")
+        except _NoEvidence as missing:
+            return Result(protocol.START_FAILED, message=str(missing))
+        except (FetchFailed, CheckoutFailed) as error:
+            return Result(protocol.FETCH_FAILED, message=str(error))
+        except GitError as error:
+            if error.disk_full:
+                return Result(protocol.DISK_FULL, message=disk.in_words(self._home.path))
+            return Result(protocol.FETCH_FAILED, message=f"The checkout could not be made: {error}")
+        except OSError as error:
+            return unprepared(self._home, error)
+        task = Task(
+            argv=[places.fill(argument) for argument in turn.argv],
+            env=files.environment(places, turn, os.environ),
+            folder=places.workdir,
+            stdin=places.fill(turn.stdin).encode(),
+            marker=turn.marker,
+            seconds=turn.limits.seconds,
+            output_bytes=turn.limits.output_bytes,
+        )
+        return task, said
+
+    def _beat(self) -> None:
+        """While something takes long: say that we live, hear whether to go on."""
+        if self._stopped:
+            raise _Cancelled("the box was stopped")
+        with contextlib.suppress(Unreachable, Rejected):
+            reason = self._shipping.beat(protocol.FETCHING)
+            if reason is not None:
+                self._state.note_cancel(reason)
+                raise _Cancelled(reason)
+
+    def _check_out(self, places: Places, turn: Turn) -> str:
+        repository = turn.repository
+        if repository is None:
+            return ""
+        self._beat()
+        store = Store(self._home, repository, self._beat)
+        checkout = Checkout(self._home, places.workdir, repository, store)
+        with store.using():
+            for last in (False, True):
+                if not store.has_all():
+                    if not repository.fetch:
+                        raise FetchFailed(
+                            f"The commit {repository.sha[:12]} is not here, and the turn says not to fetch."
+                        )
+                    self._fetch(turn, store)
+                try:
+                    return checkout.prepare(self._beat)
+                except GitError as error:
+                    if last or error.disk_full or not repository.fetch:
+                        raise
+                    self._log(f"the store of repository {repository.id} is broken, made anew: {error}")
+                    store.forget()
+                    store.restore()
+        raise AssertionError("the last try returns or raises")
+
+    def _fetch(self, turn: Turn, store: Store) -> None:
+        path = f"/turns/{turn.turn}/token"
+        while True:
+            self._beat()
+            try:
+                token = protocol.token_from_json(self._link.call("POST", path, {}, patience=3.0))
+                break
+            except Unreachable as error:
+                self._log(f"no token yet: {error}")
+            except Rejected as rejected:
+                raise FetchFailed(f"The service gave no token for the repository: {rejected}") from None
+        try:
+            store.fetch(token)
+        finally:
+            # for as long as it takes: the agent does not start before the token is worthless
+            with contextlib.suppress(Rejected, Gone):
+                self._link.call("DELETE", path, {"token": token.token})
+
+    def _collect_evidence(self, turn: Turn) -> None:
+        for evidence in turn.evidence:
+            spot = files.inside(self._state.files, evidence.path, "evidence")
+            spot.parent.mkdir(parents=True, exist_ok=True)
+            with spot.open("wb") as file:
+
+                def again(file: Any = file) -> None:
+                    file.seek(0)
+                    file.truncate()
+
+                try:
+                    self._link.call("GET", evidence.url, into=file.write, restart=again)
+                except Rejected as rejected:
+                    raise _NoEvidence(f"{evidence.url} could not be had: {rejected}") from None
+
+
+def unprepared(home: Home, error: OSError) -> Result:
+    """The result of a turn that the file system did not let begin."""
+    if disk.is_full(home.path):
+        return Result(protocol.DISK_FULL, message=disk.in_words(home.path))
+    return Result(protocol.START_FAILED, message=f"The turn could not be prepared: {error}")

@@ -1,0 +1,141 @@
+"""Everything after the agent has ended: how it ended in words, what it changed, what goes back with the result."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+from pathlib import Path
+from typing import Any
+
+from . import changes, disk, files, keeper, protocol
+from .checkout import Checkout, agent_head
+from .files import Places
+from .git import Git, GitError, make_private
+from .link import Link, Rejected, Unreachable
+from .protocol import Change, Repository, Result, Turn, Usage
+from .shipping import Shipping
+from .state import Home, TurnState
+from .store import Store
+
+
+class Reporter:
+    """Makes the result of one turn, and stores the blobs that it names."""
+
+    def __init__(self, home: Home, link: Link, state: TurnState, shipping: Shipping) -> None:
+        self._home = home
+        self._link = link
+        self._state = state
+        self._shipping = shipping
+
+    def result(self, places: Places, turn: Turn, end: dict[str, Any], said: str) -> Result:
+        """The result of a turn whose agent ended as `end` says; `said` is what there was to say before.
+
+        Takes the turn's files away, except those to be read back. Raises `Gone`, `Refused`.
+        """
+        files.take_away(places, turn, all_of_them=False)
+        reason, message = self._explain(end, turn)
+        about: dict[str, Any] = {
+            "exit_code": end.get("exit_code"),
+            "files": files.read_back(places, self._state, turn),
+            "stderr_tail": _tail(self._state.stderr, protocol.STDERR_BYTES),
+            "output_bytes": self._shipping.size(),
+            "usage": Usage(end.get("cpu_seconds", 0.0), end.get("max_rss", 0)),
+            "swept": end.get("swept", 0),
+        }
+        if turn.repository is None or end["how"] == keeper.NOT_STARTED:
+            return Result(reason, message=message, **about)
+        return self._with_changes(places, turn, turn.repository, reason, [message, said], about)
+
+    def _explain(self, end: dict[str, Any], turn: Turn) -> tuple[str, str]:
+        how, code, cancel = end["how"], end.get("exit_code"), self._state.cancel()
+        left = f" {len(end['left'])} of its processes could not be killed." if end.get("left") else ""
+        if how == keeper.NOT_STARTED:
+            return protocol.START_FAILED, str(end.get("message", ""))
+        if how == keeper.DEADLINE:
+            return protocol.TIMEOUT, f"The agent was ended after {turn.limits.seconds:g} seconds, its limit.{left}"
+        if how == keeper.ASKED and cancel is not None:
+            return protocol.CANCELLED, f"The agent was ended: {cancel}.{left}"
+        if how == keeper.ASKED:
+            return protocol.RUNNER_RESTARTED, f"The box was stopped while the agent worked.{left}"
+        if how != keeper.EXITED:
+            return (
+                protocol.RUNNER_RESTARTED,
+                f"The runner was killed while the agent worked; how that ended is not known.{left}",
+            )
+        if end.get("disk_full") or (code != 0 and disk.is_full(self._home.path)):
+            return protocol.DISK_FULL, disk.in_words(self._home.path) + left
+        if code == -signal.SIGKILL:
+            return protocol.EXITED, f"The agent was killed (SIGKILL), most likely because memory ran out.{left}"
+        if code is not None and code < 0:
+            return protocol.EXITED, f"The agent was ended by {signal.Signals(-code).name}.{left}"
+        return protocol.EXITED, left.strip()
+
+    def _with_changes(
+        self,
+        places: Places,
+        turn: Turn,
+        repository: Repository,
+        reason: str,
+        said: list[str],
+        about: dict[str, Any],
+    ) -> Result:
+        head = agent_head(places.workdir)
+        about["base"] = repository.sha
+        about["head"] = head if head != repository.sha else None
+        self._beat()
+        found: list[Change] = []
+        try:
+            report, git = self._compare(places, turn, repository)
+            self._store_objects(turn, git, report.changes)
+            found = report.changes
+            about.update(tree=report.tree, diff=report.diff)
+            if report.left_out:
+                said.append("Left out: " + ", ".join(report.left_out[:20]) + ("…" if len(report.left_out) > 20 else ""))
+        except (changes.TooMany, changes.TooLarge) as excess:
+            many = isinstance(excess, changes.TooMany)
+            if reason == protocol.EXITED:
+                reason = protocol.TOO_MANY_CHANGES if many else protocol.TOO_LARGE
+            said.append(f"Nothing was taken over: {excess}.")
+        except (GitError, OSError) as error:
+            full = (isinstance(error, GitError) and error.disk_full) or disk.is_full(self._home.path)
+            if reason == protocol.EXITED:
+                reason = protocol.DISK_FULL if full else protocol.REPORT_FAILED
+            said.append(disk.in_words(self._home.path) if full else f"The changes could not be read: {error}")
+        except Rejected as rejected:
+            reason = protocol.REPORT_FAILED
+            about.update(tree=None, diff="")
+            said.append(f"The service refused a changed file: {rejected}")
+        return Result(reason, message=" ".join(part for part in said if part), changes=found, **about)
+
+    def _compare(self, places: Places, turn: Turn, repository: Repository) -> tuple[changes.Report, Git]:
+        store = Store(self._home, repository)
+        checkout = Checkout(self._home, places.workdir, repository, store)
+        shutil.rmtree(self._state.git, ignore_errors=True)
+        make_private(self._state.git, alternates=store.objects, shallow=store.shallow)
+        index = self._state.git / "index"
+        shutil.copy2(checkout.index, index)
+        if not places.workdir.is_dir():
+            # an agent that deleted its whole checkout has deleted every file
+            files.make_folders(places.home, places.workdir)
+        git = Git(self._state.git, work_tree=places.workdir, index=index, tick=self._beat)
+        merged = repository.merge.sha if repository.merge else None
+        return changes.find(git, repository.sha, turn.limits, merged), git
+
+    def _beat(self) -> None:
+        with contextlib.suppress(Unreachable, Rejected):
+            self._shipping.beat(protocol.REPORTING)
+
+    def _store_objects(self, turn: Turn, git: Git, found: list[Change]) -> None:
+        for sha, content in changes.blobs(git, found):
+            self._link.call("PUT", f"/turns/{turn.turn}/objects/{sha}", content)
+
+
+def _tail(path: Path, size: int) -> str:
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - size))
+            return file.read(size).decode("utf-8", "replace")
+    except OSError:
+        return ""
