@@ -90,7 +90,8 @@ async def _run(given: argparse.Namespace, prompt: str) -> int:
         result = await run(options, workspace, model, emit, graph=graph)
     except asyncio.CancelledError:
         fail("Ended by a signal.")
-        return 130
+        # At once: a loop that closes takes its time, and has no handler for the next signal meanwhile.
+        os._exit(130)
     if given.conversations:
         history.write(given.conversations, identity, result.messages)
     if result.error:
