@@ -25,9 +25,10 @@ LIBRARY = re.compile(
 
 @dataclass
 class Scored:
-    """Parallel to the kept lines: points, the recognised shape, and whether the line is noise."""
+    """Parallel to the kept lines: points, the points a line has by itself, the recognised shape, its step."""
 
     points: list[float]
+    own: list[float]
     shapes: list[Shape | None]
     step_of: list[Step]
 
@@ -78,13 +79,14 @@ def score(
             if worth and told and any(t in text for t in told):
                 worth += 14
             points[i] = worth * weight
+    own = list(points)
     _near_the_end(lines, failing, points, shapes)
     _context(lines, points, shapes, step_of)
     _claims(lines, points, shapes)
     for i, text in enumerate(lines.texts):
         if text.startswith("Complete job name: "):
             points[i] = max(points[i], 60.0)
-    return Scored(points, shapes, step_of)
+    return Scored(points, own, shapes, step_of)
 
 
 def _weight(step: Step, steps: Sequence[Step], failing: Step | None) -> float:
