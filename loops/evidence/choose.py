@@ -5,8 +5,11 @@ from collections import Counter
 from dataclasses import dataclass
 
 from loops.evidence.clean import Lines
+from loops.evidence.general import DULL
 from loops.evidence.score import THRESHOLD, Scored
 
+FILL = 0.4  # of the budget may go to what stands around the worthy lines, where those are few
+AROUND = (6, 12)  # lines before and after that count as around
 SOFT = 0.62  # of the budget is for anything above the threshold; the rest is for the clearly worthy
 WORTHY = 66.0
 NARROW = 320  # characters shown of a line
@@ -36,6 +39,7 @@ def choose(lines: Lines, scored: Scored, budget: int) -> Chosen:
             continue
         taken.add(i)
         size += cost
+    size = _fill(lines, scored, taken, size, budget * FILL)
     _bridge(lines, scored, taken, budget * SOFT - size)
     return Chosen(tuple(sorted(taken)), times)
 
@@ -57,7 +61,7 @@ def _fold(lines: Lines, scored: Scored) -> tuple[list[float], dict[int, int]]:
     seen: dict[str, int] = {}
     times: dict[int, int] = {}
     of_shape: Counter[int] = Counter()
-    total = Counter(id(shape) for shape, p in zip(scored.shapes, points, strict=True) if shape is not None and p >= 40)
+    total = Counter(id(shape) for shape, p in zip(scored.shapes, points, strict=True) if shape and p >= 40)
     for i, text in enumerate(lines.texts):
         if points[i] < THRESHOLD or not text:
             continue
@@ -74,6 +78,38 @@ def _fold(lines: Lines, scored: Scored) -> tuple[list[float], dict[int, int]]:
             if nth > 8 and last > 1:
                 points[i] *= max(0.45, 1 - 0.03 * (nth - 8))
     return points, times
+
+
+def _fill(lines: Lines, scored: Scored, taken: set[int], size: int, room: float) -> int:
+    """Where little was found, show what stands around it, the nearest first; all of a step that is short."""
+    if size >= room or not taken:
+        return size
+    steps = {id(scored.step_of[i]) for i in taken if scored.points[i] >= WORTHY}
+    anchors = sorted(i for i in taken if scored.points[i] >= 40)
+    distance: dict[int, float] = {}
+    for before, sense in ((AROUND[0], -1), (AROUND[1], 1)):
+        for i in anchors:
+            for d in range(1, before + 1):
+                j = i + sense * d
+                if not 0 <= j < len(lines.texts) or scored.step_of[j] is not scored.step_of[i]:
+                    break
+                if lines.gap_before(max(j, j - sense)):
+                    break
+                weight = d * (1.6 if sense < 0 else 1.0)
+                distance[j] = min(distance.get(j, weight), weight)
+    fit = [j for j in distance if id(scored.step_of[j]) in steps and _tells(lines, scored, j) and j not in taken]
+    for j in sorted(fit, key=lambda j: (distance[j], j)):
+        cost = cost_of(lines, j, 0)
+        if size + cost > room:
+            break
+        taken.add(j)
+        size += cost
+    return size
+
+
+def _tells(lines: Lines, scored: Scored, i: int) -> bool:
+    shape = scored.shapes[i]
+    return not (shape and shape.role == "noise") and not scored.muted[i] and not DULL.match(lines.texts[i])
 
 
 def _bridge(lines: Lines, scored: Scored, taken: set[int], room: float) -> None:

@@ -50,12 +50,12 @@ def _said(lines: Lines, scored: Scored) -> Iterator[Diagnostic]:
         groups = found.groupdict()
         line = groups.get("line")
         if groups.get("file") and shape.role == "title":
-            file[shape.tool] = groups["file"]
+            file[shape.tool] = file[""] = groups["file"]
             continue
         if groups.get("message") and not line and not groups.get("file"):
             message[shape.tool] = (i, groups["message"])
             continue
-        where = groups.get("file") or file.get(shape.tool)
+        where = groups.get("file") or file.get(shape.tool) or file.get("")
         if not where or LIBRARY.search(where):
             continue
         at, text = message.get(shape.tool, (-10, ""))

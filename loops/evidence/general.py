@@ -27,6 +27,8 @@ WORDS = (
     "could not",
     "couldn't",
     "not found",
+    "no \\w+ (?:was |were )?found",
+    "nothing to",
     "no such",
     "not (?:allowed|installed|supported|defined|exist|valid|match|equal)",
     "unexpected",
@@ -79,6 +81,12 @@ CALM = re.compile(
     r"\b(?:ignor(?:ed|ing)|allowed|expected) (?:error|failure)|\bon[- ]?(?:error|failure)\b|"
     r"\berrors? (?:handling|handler|page|boundary|log|report)"
 )
+# a program's own count of what went wrong, or its verdict at the end of the line
+COUNT = re.compile(
+    r"\b[1-9]\d*(?: of \d+)? (?:[\w-]+ )?(?:failed|failing|failures?|errors?|problems?|violations?|mismatch(?:es)?)\b"
+    r"|[\s.:]{3,}(?:\(.*\))?(?:Failed|FAILED|failed)$|\b(?:failed|failures?|errors?)\W{1,3}[1-9]\d*\b",
+    re.I,
+)
 PLACE = re.compile(r"[\w/\\-]+\.[a-z]\w{0,8}(?::\d+|\(\d+|, line \d+)|\bline \d+\b", re.I)
 WARNING = re.compile(r"\s*(?:\W*\s)?warn(?:ing)?\b", re.I)
 # lines that never help: blank or drawn, downloads, progress, the runner's housekeeping
@@ -102,6 +110,8 @@ def general(text: str, likes: int) -> float:
         return 4.0
     if LEAD.match(text):
         worth = 64.0
+    elif COUNT.search(text):
+        worth = 62.0
     elif LOUD.search(text):
         worth = 54.0
     else:

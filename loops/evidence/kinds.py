@@ -1,5 +1,6 @@
 """What kind of failure it was, with the line it was concluded from."""
 
+import re
 from collections import defaultdict
 
 from loops.evidence.clean import Lines
@@ -32,6 +33,9 @@ CODES: dict[int, tuple[Kind, str]] = {
 }
 
 
+LINTING = re.compile(r"\b(?:clippy|lint(?:er|s|ing)?|eslint|golangci-lint|rubocop|fmt|format|prettier|vet)\b", re.I)
+
+
 def kind_of(lines: Lines, scored: Scored, failing: Step | None) -> tuple[Kind, str]:
     """Weigh what the tools said in the failing step; the nearer to its end, the heavier."""
     weight: dict[Kind, float] = defaultdict(float)
@@ -46,13 +50,15 @@ def kind_of(lines: Lines, scored: Scored, failing: Step | None) -> tuple[Kind, s
         if shape.kind not in reason or points > reason[shape.kind][0]:
             reason[shape.kind] = (points, i)
     code = failing.exit_code if failing else None
-    if code in CODES and not any(weight.get(k, 0) >= 80 for k in ("test", "lint", "dependency") if code != 137):
-        kind, why = CODES[code]
-        return kind, why
+    if code in CODES and not any(points >= 76 for points in weight.values()):
+        return CODES[code]
     if not weight:
         return "unknown", "no tool that is known here spoke"
     best = max(weight, key=lambda k: (round(_loud(k, weight) / 8), -ORDER.index(k)))
     i = reason[best][1]
+    linted = any(s is not None and s.tool == "clippy" for s in scored.shapes)
+    if best == "code" and failing is not None and (linted or LINTING.search(failing.command or "")):
+        best = "lint"
     shape = scored.shapes[i]
     tool = shape.tool if shape else ""
     return best, f"{tool} said on line {lines.numbers[i]}: {lines.texts[i].strip()[:160]}"

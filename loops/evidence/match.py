@@ -37,6 +37,13 @@ class Matcher:
         self._anchored, self._loose = _compiled(usable)
 
     def match(self, line: str) -> Shape | None:
+        """The shape of a line. What a workflow command made an error of is matched by its text too."""
+        best = self._best(line)
+        if line.startswith("##[error]") and (best is None or best.kind is None):
+            return self._best(line.removeprefix("##[error]")) or best
+        return best
+
+    def _best(self, line: str) -> Shape | None:
         best: Shape | None = None
         found = self._anchored(line)
         if found and found.lastgroup:
@@ -45,7 +52,7 @@ class Matcher:
             found = self._loose(line)
             if found and found.lastgroup:
                 loose = TABLE[int(found.lastgroup[1:])]
-                if best is None or loose.points > best.points:
+                if best is None or (loose.points > best.points and loose.tool != best.tool):
                     best = loose
         return best
 

@@ -25,10 +25,12 @@ LIBRARY = re.compile(
 
 @dataclass
 class Scored:
-    """Parallel to the kept lines: points, the points a line has by itself, the recognised shape, its step."""
+    """Parallel to the kept lines: points, the points a line has by itself, whether it is part of a passage of noise,
+    the recognised shape, the step."""
 
     points: list[float]
     own: list[float]
+    muted: list[bool]
     shapes: list[Shape | None]
     step_of: list[Step]
 
@@ -48,6 +50,7 @@ def score(
     likes = Counter(alike(text) for text in lines.texts)
     shapes: list[Shape | None] = [None] * len(lines.texts)
     points = [0.0] * len(lines.texts)
+    muted = [False] * len(lines.texts)
     step_of: list[Step] = []
     changed = [name for path in changed_files if (name := path.strip())]
     told = [a.message.split("\n")[0][:60] for a in annotations if len(a.message) > 8] + [
@@ -56,6 +59,7 @@ def score(
     for step in steps:
         weight = _weight(step, steps, failing)
         first_error = True
+        until: re.Pattern[str] | None = None
         for i in range(step.first, step.last + 1):
             text = lines.texts[i]
             step_of.append(step)
@@ -64,7 +68,13 @@ def score(
                 continue
             shape = matcher.match(text)
             shapes[i] = shape
+            if until is not None:
+                if not until.match(text):
+                    muted[i] = True
+                    continue
+                until = None
             if shape and shape.role == "noise":
+                until = re.compile(shape.until) if shape.until else None
                 continue
             worth = float(shape.points) if shape else 0.0
             if shape and shape.role == "frame" and LIBRARY.search(text):
@@ -86,7 +96,7 @@ def score(
     for i, text in enumerate(lines.texts):
         if text.startswith("Complete job name: "):
             points[i] = max(points[i], 60.0)
-    return Scored(points, own, shapes, step_of)
+    return Scored(points, own, muted, shapes, step_of)
 
 
 def _weight(step: Step, steps: Sequence[Step], failing: Step | None) -> float:

@@ -7,12 +7,15 @@ JS = r"[^\s:()]+\.(?:[cm]?[jt]sx?|vue|svelte|astro|css|scss|less|json|md|mdx|ya?
 # fmt: off
 SHAPES = (
     # jest, and vitest where it prints alike
-    Shape("jest", "noise", r"\s*● Console$"),
+    Shape("jest", "noise", r"\s*● Console$", until=r"\s*● |(?:FAIL|PASS) |Test Suites: "),
+    Shape("vitest", "noise", r"(?:stderr|stdout) \| \S+\.[cm]?[jt]sx?\b.*", until=r"$|\s*(?:FAIL|✓|❯|×) "),
     Shape("jest", "title", r"\s*(?:❌ )?FAIL +(?!.* > )(?:\S+ )?(?P<file>" + JS + r")(?: .*)?$", "test", worth=72),
     Shape("jest", "test", r"\s*● (?P<test>\S.*)$", "test", after=2, needs="FAIL "),
     Shape("jest", "test", r"\s+[✕✗✘×] (?P<test>\S.*?)(?: \(?\d+ ?m?s\)?)?$", "test", worth=64),
     Shape("jest", "detail", r"\s+expect\(.*\).*", "test"),
     Shape("jest", "detail", r"\s*(?:Expected|Received|Difference|Snapshot name|[-+] Expected|[-+] Received|Error name|Thrown)\b.*[:+-].*", "test", worth=78, after=2),
+    Shape("jest", "detail", r"\s{4,}[-+] {2,}\S.*", "test", needs="+ Received", worth=66),
+    Shape("vitest", "detail", r"[-+] +\S.*", "test", needs="+ Received", worth=66),
     Shape("jest", "error", r"\s*(?:Test suite failed to run|Your test suite must contain at least one test).*", "test", after=4),
     Shape("jest", "error", r"\s*Jest: .*(?:coverage|threshold).*", "test"),
     Shape("jest", "error", r"No tests? (?:files? )?found\b.*", "configuration", worth=86, after=4),
@@ -41,7 +44,7 @@ SHAPES = (
     Shape("stack", "frame", r"\s+at (?:.* \()?(?:file://)?(?P<file>(?!node:)[^():]*[^():\s]):(?P<line>\d+):\d+\)?.*$"),
     Shape("node", "error", r"(?:Uncaught )?(?P<message>(?:\w+ )?\[?[A-Z]\w*(?:Error|Exception)(?: \[\w+\])?\]?: .*)", "code", after=3),
     Shape("node", "error", r"(?:Error: Cannot find (?:module|package)|\s*Cannot find (?:module|package)|Module not found: |.*ERR_MODULE_NOT_FOUND).*", "code", after=3),
-    Shape("node", "error", r"Error: .*", worth=76, after=3),
+    Shape("node", "error", r"Error: .*", "code", worth=74, after=3),
     Shape("node", "place", r"(?P<file>(?:file://)?/\S+\.[cm]?[jt]s):(?P<line>\d+)$", after=3),
     Shape("node", "error", r".*(?:UnhandledPromiseRejection|unhandledRejection|Unhandled 'error' event).*", "code"),
     # tsc
@@ -59,10 +62,10 @@ SHAPES = (
     Shape("prettier", "summary", r"\[warn\] (?:Code style issues|Forgot to run Prettier).*", "lint"),
     Shape("prettier", "place", r"\[(?:warn|error)\] (?P<file>\S+\.\w+)(?:: (?P<message>.*))?$", "lint"),
     Shape("prettier", "section", r"Checking formatting\.\.\.$", worth=36),
-    Shape("biome", "place", r"(?P<file>\S+?)(?::(?P<line>\d+):\d+)? (?P<message>(?:lint/|assist/|suppressions/|parse|format|check|organizeImports|internalError|configuration)\S*)(?: +FIXABLE)? ━+$", "lint", after=8),
+    Shape("biome", "place", r"(?P<file>\S+?)(?::(?P<line>\d+):\d+)? (?P<message>(?:lint/|assist/|suppressions/|parse|format|check|organizeImports|internalError|configuration)\S*)(?:\s+FIXABLE)?\s+━+$", "lint", after=8),
     Shape("biome", "summary", r"(?:Found [1-9]\d* (?:errors?|warnings?)\.|Checked \d+ files? in .*)", worth=66),
     Shape("biome", "error", r"\s*× (?:Some errors were emitted|Formatter would have|File content differs|The .*).*", "lint"),
     # bundlers and frameworks
     Shape("bundler", "error", r"(?:ERROR in |Failed to compile|Type error: |error during build:|\[vite\].*(?:Failed|error)|✘ \[ERROR\] |Build failed because of|> Build error occurred|Rollup failed|\[!\] ).*", "code", after=5),
-    Shape("bundler", "place", r"(?:\./)?(?P<file>" + JS + r"):(?P<line>\d+):\d+:?$", "code", worth=70),
+    Shape("bundler", "place", r"\s*(?:\./)?(?P<file>" + JS + r"):(?P<line>\d+):\d+:?$", "code", worth=70),
 )

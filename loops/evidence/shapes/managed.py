@@ -58,7 +58,8 @@ SHAPES = (
     Shape("minitest", "test", r"(?:bin/)?rails test (?P<test>\S+:\d+)$", "test", worth=80),
     Shape("rubocop", "place", r"(?P<file>\S+?):(?P<line>\d+):\d+: [CWEFR]: (?P<message>.*)", "lint", after=2),
     Shape("rubocop", "summary", r"\d+ files? inspected, [1-9]\d* offenses? detected.*", "lint"),
-    Shape("ruby", "place", r"(?P<file>\S+?\.(?:rb|rake)):(?P<line>\d+):in .*: (?P<message>.*\([\w:]+\).*)", "code", after=3),
+    Shape("ruby", "place", r"(?P<file>[^\s:]+):(?P<line>\d+):in [`'].*?': (?P<message>.*\([A-Z][\w:]+\).*)", "code", after=3),
+    Shape("ruby", "place", r"(?P<file>\S+?\.rb):(?P<line>\d+): (?P<message>(?:syntax errors?\b|.*\(SyntaxError\)).*)", "code", after=3),
     Shape("ruby", "frame", r"\s+(?:from )?(?P<file>\S+?\.rb):(?P<line>\d+):in .*"),
     Shape("ruby", "error", r"(?:rake aborted!|.*(?:LoadError|NameError|NoMethodError|SyntaxError|ArgumentError): .*)", "code", after=4),
     # php

@@ -32,7 +32,8 @@ class Shape:
     `pattern` is matched at the start of a plain line. Its named groups are what there is to know: `test`, `file`,
     `line`, `message`, `id`, `count`. `after` and `before` are lines that read with it. `kind` is what a failure with this line
     is. A `title` waits for a line of the same tool below it (with the same `id`, where there is one).
-    `needs` is a text that the log must hold somewhere for the shape to be believed.
+    `needs` is a text that the log must hold somewhere for the shape to be believed. Noise with `until` lasts until a
+    line of that shape: what a passing test printed.
     """
 
     tool: str
@@ -43,6 +44,7 @@ class Shape:
     after: int = 0
     before: int = 0
     needs: str | None = None
+    until: str | None = None
 
     @property
     def points(self) -> int:
