@@ -16,13 +16,6 @@ TABLE: tuple[Shape, ...] = (
     *managed.SHAPES,
 )
 NAMED = re.compile(r"\(\?P<\w+>")
-# shapes that may begin anywhere in a line are tried only on lines with a word of this kind
-SPOKEN = re.compile(
-    r"error|fail|fatal|exception|panic|kill|abort|fault|memory|alloc|space|denied|permission|auth|credential|resource|input|"
-    r"timed|timeout|undefined|cannot|symbol|signal|core|sanitiz|assert|require|unhandled|executed|exited|lost|daemon|"
-    r"oom|resolve|provides|sum|disk|space|recogni|err_pnpm|elifecycle|version|path|find|terminate|free|stack|instruction|service|\(\)|container|inconsistent|updates",
-    re.I,
-)
 
 
 class Matcher:
@@ -34,27 +27,34 @@ class Matcher:
 
     def __init__(self, holds: Callable[[str], bool], without: frozenset[str] = frozenset()) -> None:
         usable = tuple(i for i, s in enumerate(TABLE) if s.tool not in without and (not s.needs or holds(s.needs)))
-        self._anchored, self._loose = _compiled(usable)
+        self._anchored, self._dear = _compiled(usable)
 
-    def match(self, line: str) -> Shape | None:
-        """The shape of a line. What a workflow command made an error of is matched by its text too."""
-        best = self._best(line)
+    def match(self, line: str, spoken: bool) -> Shape | None:
+        """The shape of a line. What a workflow command made an error of is matched by its text too.
+
+        `spoken` says whether the line holds any word of failure; without, the dear expressions are not tried.
+        """
+        best = self._best(line, spoken)
         if line.startswith("##[error]") and (best is None or best.kind is None):
-            return self._best(line.removeprefix("##[error]")) or best
+            return self._best(line.removeprefix("##[error]"), spoken) or best
         return best
 
-    def _best(self, line: str) -> Shape | None:
-        best: Shape | None = None
-        found = self._anchored(line)
-        if found and found.lastgroup:
-            best = TABLE[int(found.lastgroup[1:])]
-        if SPOKEN.search(line):
-            found = self._loose(line)
-            if found and found.lastgroup:
-                loose = TABLE[int(found.lastgroup[1:])]
-                if best is None or (loose.points > best.points and loose.tool != best.tool):
-                    best = loose
-        return best
+    def _best(self, line: str, spoken: bool) -> Shape | None:
+        """The earlier in the table wins, except that a text that may stand anywhere yields to a lesser shape only
+        of its own tool."""
+        cheap = _index(self._anchored(line))
+        dear = _index(self._dear(line)) if spoken else None
+        if cheap is None or dear is None:
+            index = cheap if dear is None else dear
+            return None if index is None else TABLE[index]
+        a, b = TABLE[cheap], TABLE[dear]
+        if b.loose:
+            return b if b.points > a.points and b.tool != a.tool else a
+        return a if cheap < dear else b
+
+
+def _index(found: "re.Match[str] | None") -> int | None:
+    return int(found.lastgroup[1:]) if found and found.lastgroup else None
 
 
 Match = Callable[[str], "re.Match[str] | None"]
@@ -62,7 +62,7 @@ Match = Callable[[str], "re.Match[str] | None"]
 
 @lru_cache(maxsize=32)
 def _compiled(usable: tuple[int, ...]) -> tuple[Match, Match]:
-    return _union([i for i in usable if not TABLE[i].loose]), _union([i for i in usable if TABLE[i].loose])
+    return _union([i for i in usable if not TABLE[i].dear]), _union([i for i in usable if TABLE[i].dear])
 
 
 def _union(indexes: list[int]) -> Match:

@@ -29,7 +29,7 @@ SHAPES = (
     Shape("sbt", "place", r"\[error\] (?:-- .*: )?(?P<file>/\S+?\.(?:scala|java|sbt)):(?P<line>\d+)(?::\d+)?:? ?(?P<message>.*)", "code", after=4),
     Shape("sbt", "test", r"\[(?:error|info)\] +(?P<test>.*) \*\*\* FAILED \*\*\*.*", "test", after=3),
     Shape("sbt", "error", r"\[error\] .*", worth=60),
-    Shape("junit", "test", r"\s*(?:\[\S+\] )?(?:├─|└─|'--|\+--|╷|╵|[|│ ])*.*(?P<test>\S+\(\)) (?:✘|\[X\]) (?P<message>.*)", "test"),
+    Shape("junit", "test", r"\s*(?:\[\S+\] )?(?:├─|└─|'--|\+--|╷|╵|[|│] )[^(]*?(?P<test>\S+\(\)) (?:✘|\[X\]) (?P<message>.*)", "test"),
     Shape("junit", "detail", r"\s*(?:org\.opentest4j\.|java\.lang\.|org\.junit\.)?(?:AssertionFailedError|AssertionError|ComparisonFailure)\b.*", "test", worth=80, after=1),
     Shape("java", "error", r"\s*(?:Caused by: |Exception in thread \S+ )?(?P<message>(?:[a-z]\w*\.)+[A-Z][\w$]*(?:Error|Exception|Failure)\b.*)", "code", after=2),
     Shape("java", "frame", r"\s+at (?:[\w.@-]+//?)?(?P<call>[\w.$<>]+)\((?P<file>\w+\.(?:java|kt|scala|groovy)):(?P<line>\d+)\).*"),

@@ -26,7 +26,7 @@ SHAPES = (
     Shape("runner", "error", r"##\[error\].*(?:has exceeded the maximum execution time|has timed out after|timed out after \d+).*", "timeout", worth=92, before=4),
     Shape("runner", "error", r"##\[error\]Canceling since a higher priority.*", "cancelled", worth=92),
     Shape("timeout", "error", r".*(?:Timeout|timed out) after \d+ ?(?:m?s|sec|min|hour|[smh]\b).*", "timeout", worth=70, before=2),
-    Shape("timeout", "error", r"(?:panic: test timed out after|.*\bE +Failed: Timeout [(>]|\++ Timeout \++|timeout: sending signal).*", "timeout", worth=84, after=6),
+    Shape("timeout", "error", r"(?:panic: test timed out after|E +Failed: Timeout [(>]|\++ Timeout \++|timeout: sending signal).*", "timeout", worth=84, after=6),
     # the machine under the runner
     Shape("runner", "error", r"##\[error\](?:The (?:runner has received a shutdown signal|hosted runner(?:: .*)? lost communication|self-hosted runner(?:: .*)? lost communication|job was not acquired|job running on runner)|Runner .* did not|.*lost communication with the server).*", "infrastructure", worth=92),
     Shape("runner", "error", r"(?:##\[error\])?(?:System\.IO\.IOException: )?.*(?:No space left on device|ENOSPC|disk quota exceeded).*", "infrastructure", worth=86),

@@ -52,8 +52,17 @@ class Shape:
 
     @cached_property
     def loose(self) -> bool:
-        """Whether it may begin anywhere in the line, which makes it dear to try."""
+        """Whether it may begin anywhere in the line."""
         return re.match(r"(?:\(\?:[^()|]*\)\?)?(?:\(\?:)?\.\*", self.pattern) is not None
+
+    @cached_property
+    def dear(self) -> bool:
+        """Whether it looks far into a line before it can say no."""
+        start = self.pattern.removeprefix(r"\s*").removeprefix("(?:")
+        wild = (".*", r"(?P<test>\S", r"(?P<file>", r"\S", "(?P<message>", "[^", r"##\[error\])?.*")
+        return self.role not in ("noise", "title") and (
+            start.startswith(wild) or ".*(?:" in self.pattern or "|.*" in self.pattern
+        )
 
     @cached_property
     def regex(self) -> re.Pattern[str]:
