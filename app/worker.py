@@ -16,6 +16,7 @@ from app.settings import Settings
 from app.wiring import open_loop
 from loops import queue
 from loops.context import Loop
+from loops.ending import end
 from loops.steps.missed import redeliver_missed
 from loops.tasks import functions, sweep
 from loops.upkeep import upkeep
@@ -99,8 +100,7 @@ async def _work(loop: Loop, redis_url: str, jobs: int, stop: asyncio.Event) -> N
             running.result()
     finally:
         stopping.cancel()
-        running.cancel()
-        await asyncio.gather(running, return_exceptions=True)
+        await end(running)
         await _drain(list(worker.tasks.values()))
         with contextlib.suppress(redis.RedisError, OSError):
             await pool.aclose(close_connection_pool=True)

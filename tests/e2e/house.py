@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import httpx
 from cryptography.fernet import Fernet
-from sqlalchemy import select
+from sqlalchemy import not_, select
 
 from app.settings import Settings
 from app.valkey import EmbeddedRedis
@@ -196,11 +196,12 @@ class House:
         return await self.until(look, seconds)
 
     async def handled(self, event: str, count: int = 1) -> list[Delivery]:
-        """The deliveries of that event, once `count` of them are decided."""
+        """The deliveries of that event by other people than us, once `count` of them are decided."""
 
         async def look() -> list[Delivery] | None:
             async with self.database.read() as tx:
-                where = (Delivery.event == event, Delivery.status == "done")
+                ours = Delivery.reason.like("our own%")
+                where = (Delivery.event == event, Delivery.status == "done", not_(ours))
                 found = list((await tx.execute(select(Delivery).where(*where))).scalars())
             return found if len(found) >= count else None
 
