@@ -1,5 +1,7 @@
 """A turn that its box reported: published, or recorded as what it was."""
 
+from dataclasses import replace
+
 import structlog
 from sqlalchemy import delete
 
@@ -13,11 +15,13 @@ from k8s.runner import protocol
 from k8s.runner.protocol import Result
 from loops import decide, journal
 from loops.context import Loop
+from loops.guards import sentences
 from loops.judge import Verdict, judge
 from loops.lasting import LASTING
 from loops.pullrequest import pull_body, pull_title
 from loops.steps.box import restart_turn
 from loops.steps.conflict import begin_conflict_turn
+from loops.steps.guarding import guard
 from loops.steps.start import handle
 from loops.tables import Blob, Person, Repository, Session, Turn
 
@@ -41,12 +45,19 @@ async def settle(loop: Loop, session: Session, action: decide.Settle) -> None:
         seconds=float(turn.limits.get("seconds") or loop.options.turn_seconds),
     )
     published: Published | None = None
+    repo = handle(loop, repository)
+    if verdict.kind == "publish":
+        findings = await guard(loop, repo, session, turn, result)
+        if not findings.publishable:
+            verdict = Verdict("failed", "push_refused", "\n".join(sentences(findings.refusals)))
+        else:
+            verdict = replace(verdict, note="\n".join(sentences(findings.notes)))
     if verdict.kind == "publish":
         try:
-            published = await _publish(loop, handle(loop, repository), session, turn, result)
+            published = await _publish(loop, repo, session, turn, result)
         except MergeConflict as conflict:
             if turn.kind != "conflict":
-                await begin_conflict_turn(loop, handle(loop, repository), session, turn, conflict)
+                await begin_conflict_turn(loop, repo, session, turn, conflict)
                 return
             verdict = Verdict("failed", "push_refused", f"The conflict could not be resolved: {conflict}")
         except REFUSED as error:
@@ -127,6 +138,7 @@ async def _record(
             row.changed_files = [change.path for change in result.changes]
             fresh.changed_files = sorted({*map(str, fresh.changed_files), *map(str, row.changed_files)})
             fresh.diff, fresh.summary = result.diff, row.message
+            _note(fresh, verdict.note)
         elif verdict.kind == "nothing":
             row.status = "done"
             fresh.summary = row.message
@@ -137,10 +149,14 @@ async def _record(
         else:
             row.status = "cancelled" if verdict.kind == "cancelled" else "failed"
             row.error = verdict.reason or verdict.kind
-            if verdict.note and verdict.note not in fresh.notes:
-                fresh.notes = [*fresh.notes, verdict.note]
+            _note(fresh, verdict.note)
         if verdict.reason != "push_refused":
             await tx.execute(delete(Blob).where(Blob.turn_id == turn.id))
+
+
+def _note(session: Session, text: str) -> None:
+    if text and text not in session.notes:
+        session.notes = [*session.notes, text]
 
 
 def changes_of(result: Result) -> list[FileChange]:

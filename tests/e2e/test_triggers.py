@@ -137,3 +137,43 @@ async def test_every_session_survives_a_redis_that_was_wiped(home: House) -> Non
     await home.handled("issue_comment")
     await home.wipe_redis()
     assert (await home.ended()).outcome == "green"
+
+
+async def test_a_protected_path_is_never_published_and_the_comment_says_which(home: House) -> None:
+    home.agent("pathlib.Path('.github/workflows/ci.yml').write_text('name: x')")
+    number = await home.issue()
+    await home.comment(number, "@greenloop fix it")
+    session = await home.ended()
+    assert (session.reason, session.pull_number) == ("push_refused", None)
+    assert ".github/workflows/ci.yml" in (await home.bot_comments(number))[0]
+
+
+async def test_a_secret_in_a_change_is_never_published_nor_shown(home: House) -> None:
+    key = "AKIA" + "IOSFODNN7REALKEY"
+    home.agent(f"pathlib.Path('settings.py').write_text('AWS_ACCESS_KEY_ID = \"{key}\"')")
+    number = await home.issue()
+    await home.comment(number, "@greenloop fix it")
+    session = await home.ended()
+    comment = (await home.bot_comments(number))[0]
+    assert (session.reason, session.pull_number) == ("push_refused", None)
+    assert "settings.py" in comment
+    assert key not in comment
+
+
+async def test_somebody_elses_push_during_a_turn_is_merged_and_not_overwritten(home: House) -> None:
+    home.agent("pathlib.Path('value.txt').write_text('right')")
+    number = await home.issue()
+    await home.comment(number, "@greenloop fix it")
+    first = await home.ended()
+    home.agent("time.sleep(2); pathlib.Path('more.txt').write_text('more')")
+    await home.comment(first.pull_number or 0, "@greenloop add more.txt")
+
+    async def runs() -> bool:
+        return any(turn.status == "running" for turn in await home.turns())
+
+    await home.until(runs)
+    content = {"message": "Mine", "content": "bWluZQ==", "branch": first.branch}
+    await home.post("alice", "contents/mine.txt", content, method="PUT")
+    session = await home.ended()
+    names = {each["filename"] for each in await home.get(f"pulls/{first.pull_number}/files")}
+    assert (session.outcome, names) == ("green", {"value.txt", "more.txt", "mine.txt"})

@@ -1,0 +1,36 @@
+"""What the guards say of a turn before anything of it is published."""
+
+from github import repositories
+from github.config import RepositoryConfig
+from github.errors import UnreadableAnswer
+from github.repository import Repository as Handle
+from k8s.runner.protocol import Result
+from loops.context import Loop
+from loops.guards import Findings, Proposal, examine
+from loops.tables import Blob, Session, Turn
+
+
+async def guard(loop: Loop, repo: Handle, session: Session, turn: Turn, result: Result) -> Findings:
+    """Refusals and notes. With a refusal nothing of the turn may be published."""
+    granted = (await loop.github.installation(session.installation_id)).permissions
+    proposal = Proposal(
+        changes=result.changes,
+        diff=result.diff,
+        config=RepositoryConfig.model_validate(session.config or {}),
+        workflows_allowed=granted.get("workflows") == "write",
+        repair=turn.kind == "checks",
+        file_bytes=loop.options.file_bytes,
+        changed_bytes=loop.options.changed_bytes,
+    )
+
+    async def content_of(sha: str) -> bytes:
+        async with loop.database.read() as tx:
+            return (await tx.get_one(Blob, (turn.id, sha))).content
+
+    async def base_of(path: str) -> bytes | None:
+        try:
+            return await repositories.file_at(repo, path, turn.base_sha or "")
+        except UnreadableAnswer:
+            return None  # too large for the API: then all of it counts as new
+
+    return await examine(proposal, content_of, base_of)
