@@ -22,7 +22,7 @@ def test_a_change_that_is_right_at_once_ends_green_with_one_commit(tmp_path: Pat
     before = git(repo, "rev-parse", "HEAD").strip()
     ended = run("--repo", str(repo), "--agent", agent(tmp_path, "pathlib.Path('value.txt').write_text('right')"))
     result = ended.result
-    assert (ended.code, result["outcome"], result["attempts"]) == (0, "green", 0)
+    assert (ended.code, result["outcome"], result["attempts"]) == (0, "green", 0), result
     assert [turn["changed_files"] for turn in result["turns"]] == [["value.txt"]]
     assert result["pull_request"]["base"] == "trunk"
     assert result["pull_request"]["draft"] is False
@@ -41,7 +41,7 @@ def test_red_checks_are_repaired_until_they_are_green(tmp_path: Path) -> None:
     """
     ended = run("--repo", str(repo), "--agent", agent(tmp_path, code))
     result = ended.result
-    assert (ended.code, result["outcome"], result["attempts"]) == (0, "green", 2)
+    assert (ended.code, result["outcome"], result["attempts"]) == (0, "green", 2), result
     assert [turn["trigger"] for turn in result["turns"]] == ["mention", "checks", "checks"]
     assert all(turn["commit"] and turn["tree"] for turn in result["turns"])
     assert result["comments"] == 1
