@@ -28,6 +28,6 @@ def test_killing_a_process_again_and_again_changes_nothing_in_the_end(victim: st
     ended = finish(process, seconds=150)
     result = ended.result
     assert killed >= 3
-    assert (ended.code, result["outcome"], result["attempts"]) == (0, "green", 1)
+    assert (ended.code, result["outcome"], result["attempts"]) == (0, "green", 1), result
     assert [bool(turn["commit"]) for turn in result["turns"]] == [True, True]
     assert (result["comments"], result["commits"]) == (1, 2)

@@ -3,6 +3,7 @@
 import asyncio
 import subprocess
 import time
+import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,7 @@ class JobRun:
         self._steps: Json = {}
         self._env: Json = {}
         self._needs = needs
-        self._mark = f"github_{job.id}"
+        self._mark = f"github_{uuid.uuid4().hex}"
         self._deadline = time.monotonic() + hub.options.job_seconds
         self.github = context.github(hub, job.run, job.run.action) | {
             "job": spec.key,
