@@ -13,6 +13,8 @@ from .state import TurnState
 
 PAUSE_SECONDS = 0.25
 LOOK_SECONDS = 0.03
+MUCH = OUTPUT_CHUNK // 2
+"""Bytes that are sent without a pause, so that much output is quick and little output makes few requests."""
 
 
 class Shipping:
@@ -55,11 +57,7 @@ class Shipping:
             data = self._next(over)
             last = over and self._offset + len(data) >= self.size()
             now = time.monotonic()
-            if (
-                last
-                or len(data) >= OUTPUT_CHUNK
-                or now >= self._posted + (PAUSE_SECONDS if data else self._beat_seconds)
-            ):
+            if last or len(data) >= MUCH or now >= self._posted + (PAUSE_SECONDS if data else self._beat_seconds):
                 state = protocol.REPORTING if over else protocol.RUNNING
                 output = Output(self._offset, protocol.encode(data), end=last, state=state)
                 answer = self._link.output(self._state.id, output)

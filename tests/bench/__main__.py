@@ -3,9 +3,9 @@
 import sys
 from collections.abc import Callable
 
-from tests.bench import events, receiver
+from tests.bench import events, receiver, runner
 
-BENCHMARKS: dict[str, Callable[[], int]] = {"events": events.main, "receiver": receiver.main}
+BENCHMARKS: dict[str, Callable[[], int]] = {"events": events.main, "receiver": receiver.main, "runner": runner.main}
 
 
 def main(names: list[str]) -> int:
