@@ -6,6 +6,7 @@ from app.demo.command import demo
 from app.distill import distill
 from app.local_github import local_github
 from app.serve import migrate, up, web, worker
+from app.session import session
 
 main = typer.Typer(
     name="greenloop",
@@ -24,3 +25,4 @@ def greenloop() -> None:
 for command in (demo, up, web, worker, migrate, distill):
     main.command()(command)
 main.command("github")(local_github)
+main.add_typer(session)

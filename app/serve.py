@@ -19,7 +19,7 @@ def web(host: HostOption = "127.0.0.1", port: PortOption = 8080) -> None:
     from app.web import server
     from app.wiring import open_web
 
-    with _setting_errors():
+    with setting_errors():
         settings = Settings()
         configure(settings.log_level, json=settings.log_json)
         app = open_web(settings, _redis_url(settings))
@@ -32,7 +32,7 @@ def worker() -> None:
     from app.settings import Settings
     from app.worker import run
 
-    with _setting_errors():
+    with setting_errors():
         settings = Settings()
         configure(settings.log_level, json=settings.log_json)
         asyncio.run(run(settings, _redis_url(settings)))
@@ -43,7 +43,7 @@ def migrate() -> None:
     from app.settings import Settings
     from loops.migrations import upgrade
 
-    with _setting_errors():
+    with setting_errors():
         settings = Settings()
         settings.folder.mkdir(parents=True, exist_ok=True)
         asyncio.run(upgrade(settings.database))
@@ -55,7 +55,7 @@ def up(host: HostOption = "127.0.0.1", port: PortOption = 8080) -> None:
     from app.settings import Settings
     from app.up import run
 
-    with _setting_errors():
+    with setting_errors():
         settings = Settings()
         configure(settings.log_level, json=settings.log_json)
         asyncio.run(run(settings, host, port))
@@ -69,7 +69,7 @@ def _redis_url(settings: "object") -> str:
 
 
 @contextlib.contextmanager
-def _setting_errors() -> Iterator[None]:
+def setting_errors() -> Iterator[None]:
     """A setting that cannot be used ends the command in one line, not in a traceback."""
     from pydantic import ValidationError
 

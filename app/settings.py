@@ -27,6 +27,8 @@ class Settings(BaseSettings, LoopOptions):
         SecretStr(""), description="Webhook secrets, a line each; all of them are accepted."
     )
     webhook_secrets_file: Path | None = Field(None, description="File that holds them. Two during a rotation.")
+    api_token: SecretStr = Field(SecretStr(""), description="Bearer token of /api/v1; empty: there is no API.")
+    api_token_file: Path | None = Field(None, description="File that holds it.")
     encryption_keys: SecretStr = Field(SecretStr(""), description="Fernet keys, a line each; the first encrypts.")
     encryption_keys_file: Path | None = Field(None, description="File that holds them.")
     github_api_url: str = Field("https://api.github.com", description="GHES: https://HOST/api/v3.")
@@ -73,6 +75,9 @@ class Settings(BaseSettings, LoopOptions):
 
     def webhook_secret_list(self) -> list[bytes]:
         return [line.encode() for line in _lines(_secret(self.webhook_secrets, self.webhook_secrets_file))]
+
+    def api_token_text(self) -> str:
+        return _secret(self.api_token, self.api_token_file).strip()
 
     def encryption_key_list(self) -> list[str]:
         return _lines(_secret(self.encryption_keys, self.encryption_keys_file))

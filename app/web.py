@@ -12,7 +12,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
-from app import health, metrics, turns
+from app import api, health, metrics, turns
 from app.hooks import Receiver
 from app.inbox import Inbox
 from app.pages import live, sessions
@@ -75,6 +75,7 @@ def create_app(
         receiver,
         routes=[
             *turns.routes(),
+            *api.routes(),
             Route("/healthz", health.healthz),
             Route("/readyz", health.readyz),
             Route("/metrics", metrics.metrics),

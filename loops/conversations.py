@@ -82,7 +82,7 @@ async def ask(
     await lock(tx, topic.repository_id)
     session = await latest(tx, topic)
     if session is None:
-        session = await _begin(tx, topic, wish, owner=owner, cap=cap, now=now)
+        session = await begin(tx, topic, wish, owner=owner, cap=cap, now=now)
         return session, "started"
     if await _asked_already(tx, session, wish):
         return session, "joined"
@@ -147,7 +147,8 @@ async def withdraw(tx: AsyncSession, repository_id: int, comment_id: int, now: f
     return touched
 
 
-async def _begin(tx: AsyncSession, topic: Topic, wish: Ask, *, owner: int | None, cap: int, now: float) -> Session:
+async def begin(tx: AsyncSession, topic: Topic, wish: Ask, *, owner: int | None, cap: int, now: float) -> Session:
+    """A new conversation with its first turn, whatever others there are."""
     session = _row(topic, wish, owner=owner, cap=cap, now=now)
     tx.add(session)
     await tx.flush()

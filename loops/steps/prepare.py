@@ -7,6 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from k8s.boxes import BoxesUnavailable, BoxState
 from loops import decide, journal
 from loops.context import Loop
+from loops.steps.admission import admit
 from loops.steps.box import ensure_box, name_of, running
 from loops.steps.prompting import prompt_of
 from loops.steps.runtime import CannotRun, limits_of, runtime_of, spec_of
@@ -29,6 +30,7 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
             return loop.clock() + LINE_SECONDS
     repo = handle(loop, repository)
     try:
+        await admit(loop, repo, session)
         start = await start_of(loop, repo, session, turn)
         chosen = await runtime_of(loop, session)
         prompt = await prompt_of(loop, repo, session, turn, start)

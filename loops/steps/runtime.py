@@ -131,7 +131,11 @@ def limits_of(loop: Loop, session: Session) -> dict[str, Any]:
         "changed_files": min(config.get("files") or options.changed_files, options.changed_files),
         "changed_bytes": options.changed_bytes,
         "file_bytes": options.file_bytes,
-        "steps": min(config.get("steps") or options.turn_steps, options.turn_steps),
+        "steps": min(
+            config.get("steps") or options.turn_steps,
+            session.options.get("steps") or options.turn_steps,
+            options.turn_steps,
+        ),
         "tokens": options.turn_tokens,
         "cost": options.turn_cost,
         "session_tokens": min(config.get("tokens") or options.session_tokens, options.session_tokens),

@@ -1,0 +1,222 @@
+"""`greenloop session`: start, look at, follow, cancel and list sessions, on the service's own database."""
+
+import asyncio
+import contextlib
+import json
+import time
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from app.settings import Settings
+    from loops.contracts import Brief, Shown
+    from loops.database import Database
+
+SURFACE = "cli"
+WATCH_SECONDS = 0.5
+ENDED = ("completed", "failed", "cancelled")
+
+session = typer.Typer(name="session", help="Start, follow and cancel sessions.", no_args_is_help=True)
+
+InstallationOption = Annotated[int | None, typer.Option(help="Id of the installation, where there are several.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")]
+IdArgument = Annotated[str, typer.Argument(metavar="SESSION", help="The session's id, s_….")]
+
+
+@session.command()
+def start(
+    repository: Annotated[str, typer.Argument(metavar="REPOSITORY", help="owner/name, or GitHub's numeric id.")],
+    instruction: Annotated[str, typer.Argument(metavar="INSTRUCTION", help="What is to be done.")],
+    base: Annotated[str | None, typer.Option(help="Branch to begin from; by default the default branch.")] = None,
+    max_steps: Annotated[int | None, typer.Option(min=1, max=200, help="Model calls of one turn at most.")] = None,
+    person: Annotated[
+        str | None, typer.Option("--as", metavar="LOGIN", help="Whose box, account and write access are used.")
+    ] = None,
+    installation: InstallationOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Start a session; its id goes to standard output."""
+    from loops import contracts
+
+    async def run(settings: "Settings", database: "Database") -> None:
+        wish = contracts.Start(repository, instruction, base, max_steps, person)
+        async with database.write() as tx:
+            tenant = await contracts.tenant_of(tx, installation)
+            done = await contracts.start(tx, tenant, wish, surface=SURFACE, cap=settings.cap, now=time.time())
+        await _wake(settings, done.row, f"advance:{done.row}:{done.wake}:started")
+        print(json.dumps({"session": done.session, "status": done.status}) if as_json else done.session)
+
+    _with_database(run)
+
+
+@session.command()
+def show(identity: IdArgument, installation: InstallationOption = None, as_json: JsonOption = False) -> None:
+    """Show a session: its state, what it changed, what it took."""
+    from loops import contracts
+
+    async def run(settings: "Settings", database: "Database") -> None:
+        async with database.read() as tx:
+            tenant = await contracts.tenant_of(tx, installation)
+            found = await contracts.get(tx, tenant, identity, events=as_json)
+        print(json.dumps(asdict(found), ensure_ascii=False) if as_json else _page(found))
+
+    _with_database(run)
+
+
+@session.command()
+def watch(identity: IdArgument, installation: InstallationOption = None, as_json: JsonOption = False) -> None:
+    """Follow a session until it ends. The exit code is 0 when it was completed, 1 when it ended otherwise."""
+    from loops import contracts
+
+    async def run(settings: "Settings", database: "Database") -> None:
+        seen = 0
+        while True:
+            async with database.read() as tx:
+                tenant = await contracts.tenant_of(tx, installation)
+                found = await contracts.get(tx, tenant, identity, after=seen)
+            for event in found.events:
+                seen = event.seq
+                print(
+                    json.dumps(asdict(event), ensure_ascii=False) if as_json else _line(event.kind, event.payload),
+                    flush=True,
+                )
+            if found.status in ENDED and not found.events:
+                print(json.dumps({"status": found.status, "reason": found.reason}) if as_json else _state(found))
+                raise typer.Exit(0 if found.status == "completed" else 1)
+            if not found.events:
+                await asyncio.sleep(WATCH_SECONDS)
+
+    _with_database(run)
+
+
+@session.command()
+def cancel(identity: IdArgument, installation: InstallationOption = None, as_json: JsonOption = False) -> None:
+    """Ask for a session's end."""
+    from loops import contracts
+
+    async def run(settings: "Settings", database: "Database") -> None:
+        async with database.write() as tx:
+            tenant = await contracts.tenant_of(tx, installation)
+            done = await contracts.cancel(tx, tenant, identity, by=SURFACE, surface=SURFACE, now=time.time())
+        if done.was_open:
+            await _wake(settings, done.row, f"advance:{done.row}:{done.wake}:cancel")
+        said = "cancel requested" if done.was_open else f"it had ended before: {done.status}"
+        answer = {"session": done.session, "status": done.status, "was_open": done.was_open}
+        print(json.dumps(answer) if as_json else f"{done.session}: {said}")
+
+    _with_database(run)
+
+
+@session.command("list")
+def list_all(
+    status: Annotated[
+        str | None, typer.Option(help="pending, running, waiting, completed, failed or cancelled only.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=500, help="So many at most, newest first.")] = 30,
+    installation: InstallationOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List sessions, newest first."""
+    from loops import contracts
+
+    async def run(settings: "Settings", database: "Database") -> None:
+        async with database.read() as tx:
+            tenant = await contracts.tenant_of(tx, installation)
+            found = await contracts.list_sessions(tx, tenant, status=status, limit=limit)
+        for each in found:
+            print(json.dumps(asdict(each), ensure_ascii=False) if as_json else _row(each))
+
+    _with_database(run)
+
+
+def _with_database(run: Any) -> None:
+    """Run `run(settings, database)`; what cannot be used or found ends in one line and the exit code 2."""
+    from app.serve import setting_errors
+    from app.settings import Settings
+    from loops.contracts import Unknown
+
+    with setting_errors(), _named(Unknown):
+        settings = Settings()
+        asyncio.run(_run(run, settings))
+
+
+async def _run(run: Any, settings: "Settings") -> None:
+    async with _opened(settings) as database:
+        await run(settings, database)
+
+
+@contextlib.asynccontextmanager
+async def _opened(settings: "Settings") -> AsyncIterator["Database"]:
+    from sqlalchemy.exc import DBAPIError
+
+    from loops.database import Database
+
+    database = Database(settings.database)
+    try:
+        yield database
+    except DBAPIError as error:
+        kind = type(error.orig).__name__
+        text = f"the database does not answer as it should ({kind}): is it migrated? See `greenloop migrate`"
+        raise ValueError(text) from None
+    finally:
+        await database.close()
+
+
+@contextlib.contextmanager
+def _named(kind: type[LookupError]) -> Iterator[None]:
+    try:
+        yield
+    except kind as error:
+        raise ValueError(str(error.args[0])) from None
+
+
+async def _wake(settings: "Settings", row: int, job: str) -> None:
+    """Tell a worker at once where Redis is known; the workers' sweep finds the session anyway."""
+    from loops.queue import Queue
+
+    if settings.redis_url:
+        queue = Queue(settings.redis_url)
+        try:
+            await queue.send("advance", row, job)
+        finally:
+            await queue.close()
+
+
+def _state(found: "Brief") -> str:
+    return f"{found.session} {found.status}" + "".join(f", {each}" for each in (found.outcome, found.reason) if each)
+
+
+def _row(found: "Brief") -> str:
+    at = time.strftime("%Y-%m-%d %H:%M", time.localtime(found.created_at))
+    end = found.outcome or found.reason or ""
+    return f"{found.session}  {at}  {found.status:<9}  {end:<14}  {found.repository}  {found.title[:60]}"
+
+
+def _page(found: "Shown") -> str:
+    use = found.usage
+    lines = [
+        _state(found),
+        f"repository   {found.repository}",
+        f"asked        {found.title}" + (f" (as {found.person})" if found.person else ""),
+        f"branch       {found.branch or '-'} from {found.base_branch or 'the default branch'}",
+        f"pull request {found.pull_request or '-'}",
+        f"turns        {use.turns}, {use.input_tokens + use.cached_tokens + use.output_tokens} tokens, ${use.cost:.2f}",
+        *(f"note         {note}" for note in found.notes),
+    ]
+    if found.changed_files:
+        lines.append("changed      " + ", ".join(_name(each) for each in found.changed_files))
+    if found.summary:
+        lines += ["", found.summary]
+    return "\n".join(lines)
+
+
+def _name(changed: Any) -> str:
+    return str(changed.get("path", "")) if isinstance(changed, dict) else str(changed)
+
+
+def _line(kind: str, payload: dict[str, Any]) -> str:
+    text = payload.get("text") or payload.get("name") or payload.get("reason") or ""
+    return f"{kind:<20} {text}".rstrip()

@@ -1,0 +1,31 @@
+"""Before a session that began outside GitHub runs: its person's right and its repository's settings."""
+
+from github import repositories
+from github.repository import Repository as Handle
+from loops.context import Loop
+from loops.steps.start import CannotStart
+from loops.tables import Person, Session
+
+ELSEWHERE = ("api", "cli", "mcp", "page")
+
+
+async def admit(loop: Loop, repo: Handle, session: Session) -> None:
+    """Give `session` its settings, once. Raises CannotStart when its person may not write to the repository."""
+    if session.surface not in ELSEWHERE:
+        return
+    if session.owner_id is not None:
+        async with loop.database.read() as tx:
+            person = await tx.get(Person, session.owner_id)
+        if person is None or not (await loop.access.of(repo, person.login, person.id)).may_write:
+            login = person.login if person else str(session.owner_id)
+            raise CannotStart("no_access", f"{login} has no write access to {await repo.full_name()}.")
+    if session.config is not None:
+        return
+    facts = await repositories.facts(repo)
+    loaded = (await repositories.settings(repo, facts.default_branch)) if facts.default_branch else None
+    async with loop.database.write() as tx:
+        fresh = await tx.get_one(Session, session.id)
+        fresh.config = loaded.config.model_dump(mode="json", exclude_unset=True) if loaded else {}
+        if loaded is not None and "attempts" in loaded.config.limits.model_fields_set:
+            fresh.cap = loaded.config.limits.attempts
+        session.config, session.cap = fresh.config, fresh.cap
