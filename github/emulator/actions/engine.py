@@ -1,19 +1,20 @@
-"""The CI engine: which workflows an event starts, running them again, and cancelling them."""
+"""The CI engine: reads workflows, makes runs, and sees them through."""
 
 import asyncio
-import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from github.emulator.actions import triggers, workflow
-from github.emulator.actions.carry import Carrier
+import structlog
+
+from github.emulator.actions import planning, triggers
+from github.emulator.actions.attempt import Attempt
+from github.emulator.actions.expressions import BadExpression, Scope
+from github.emulator.actions.planning import Found
 from github.emulator.actions.shelf import LogShelf
-from github.emulator.actions.triggers import Occasion
-from github.emulator.actions.workflow import WorkflowSpec
-from github.emulator.acts import checks, pulls, runs
+from github.emulator.acts import checks, pulls
+from github.emulator.acts import runs as acts
 from github.emulator.defaults import ACTIONS_ID
-from github.emulator.git import commits, diff
+from github.emulator.git import commits
 from github.emulator.git.policy import Update
-from github.emulator.git.repository import EMPTY_TREE, ZERO
 from github.emulator.store.checks import CheckRun
 from github.emulator.store.pulls import Pull
 from github.emulator.store.repositories import Repository
@@ -23,150 +24,123 @@ from github.emulator.store.users import User
 if TYPE_CHECKING:
     from github.emulator.hub import Hub
 
-FOLDER = ".github/workflows"
+log = structlog.get_logger(__name__)
+_GOOD = ("success", "neutral", "skipped")
+PULL_EVENTS = ("pull_request", "pull_request_target")
 
 
 class Engine:
-    """Reacts to pushes and pull requests with runs of the workflows of the commit concerned."""
+    """Reacts to pushes and pull requests. Everything happens on the server's loop; what comes before it waits."""
 
     def __init__(self, hub: "Hub") -> None:
         self._hub = hub
         self.logs = LogShelf(hub)
-        self._slots: asyncio.Semaphore | None = None
-        self._carriers: dict[int, Carrier] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self.slots = asyncio.Semaphore(hub.options.parallel_jobs)
+        self._attempts: dict[int, Attempt] = {}
+        self._waiting: list[Attempt] = []
+        self._started = False
 
     async def start(self) -> None:
-        self._slots = asyncio.Semaphore(self._hub.options.parallel_jobs)
+        self._started = True
+        for attempt in self._waiting:
+            self._begin(attempt)
+        self._waiting.clear()
 
     async def stop(self) -> None:
-        for carrier in list(self._carriers.values()):
-            carrier.cancel()
-        for task in list(self._tasks):
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+        """End every job; nothing of them is left running."""
+        self._started = False
+        tasks = [attempt.cancel() for attempt in list(self._attempts.values())]
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     @property
     def busy(self) -> bool:
-        return bool(self._tasks)
+        return bool(self._attempts)
+
+    # events
 
     def push(self, repository: Repository, update: Update, by: User) -> None:
         """A branch or tag was created or moved."""
-        branch = update.ref.removeprefix("refs/heads/") if update.ref.startswith("refs/heads/") else None
-        tag = update.ref.removeprefix("refs/tags/") if update.ref.startswith("refs/tags/") else None
-        if branch is not None:
-            checks.suites_requested(self._hub, repository, update.new, branch, update.old, by)
-        git = repository.git
-        if triggers.skips(commits.read(git, update.new).message):
+        git, commit = repository.git, repository.git.resolve(update.new)
+        if commit is None:
             return
-        older = update.old if update.old != ZERO and git.has(update.old) else EMPTY_TREE
-        paths = [change.path for change in diff.changes(git, older, update.new)]
-        occasion = Occasion("push", update.ref, branch, tag, paths=paths)
-        for path, spec in self._workflows(repository, update.new):
-            if isinstance(spec, WorkflowSpec) and not triggers.starts(spec, occasion):
-                continue
-            run = self._run(repository, path, spec, occasion, update.new, update.new, branch, update.old, by)
-            self._begin(run, spec)
+        branch = update.ref.removeprefix("refs/heads/") if update.ref.startswith("refs/heads/") else None
+        if branch is not None:
+            checks.suites_requested(self._hub, repository, commit, branch, update.old, by)
+        if triggers.skips(commits.read(git, commit).message):
+            return
+        found = planning.workflows(git, commit)
+        occasion = planning.push_occasion(repository, update) if found else None
+        for one in planning.wanted(found, occasion) if occasion else []:
+            run = self._run(
+                repository,
+                one,
+                "push",
+                update.ref,
+                commit,
+                commit,
+                branch or update.ref.removeprefix("refs/tags/"),
+                repository,
+                by,
+            )
+            run.before = update.old
+            self._go(run, one)
 
     def pull_request(self, pull: Pull, action: str, by: User) -> None:
-        """A pull request was opened, moved or changed. One that conflicts starts nothing."""
-        hub, repository = self._hub, pull.repository
-        if not pull.open:
-            return
+        """A pull request was opened or changed. With a conflict no `pull_request` workflow runs."""
+        hub, repository, git = self._hub, pull.repository, pull.repository.git
         pulls.compute_merge(hub, pull)
-        if pull.merge_sha is None or triggers.skips(commits.read(repository.git, pull.head_sha).message):
+        if triggers.skips(commits.read(git, pull.head_sha).message):
             return
-        base = repository.git.merge_base(pull.base_sha, pull.head_sha) or pull.base_sha
-        paths = [change.path for change in diff.changes(repository.git, base, pull.head_sha)]
-        occasion = Occasion("pull_request", f"refs/pull/{pull.number}/merge", pull.base_ref, action=action, paths=paths)
-        for path, spec in self._workflows(repository, pull.merge_sha):
-            if not isinstance(spec, WorkflowSpec) or not triggers.starts(spec, occasion):
+        for event in PULL_EVENTS:
+            of_base = event == "pull_request_target"
+            commit = pull.base_sha if of_base else pull.merge_sha
+            if commit is None:
                 continue
-            head, merge = pull.head_sha, pull.merge_sha
-            run = self._run(repository, path, spec, occasion, head, merge, pull.head_ref, None, by)
-            run.head_repository, run.pull_number = pull.head_repository, pull.number
-            run.base_ref, run.base_sha, run.action = pull.base_ref, pull.base_sha, action
-            self._begin(run, spec)
+            found = planning.workflows(git, commit)
+            occasion = planning.pull_occasion(pull, event, action) if found else None
+            for one in planning.wanted(found, occasion) if occasion else []:
+                head, branch = (pull.base_sha, pull.base_ref) if of_base else (pull.head_sha, pull.head_ref)
+                source = repository if of_base else pull.head_repository
+                ref = occasion.ref if occasion else ""
+                run = self._run(repository, one, event, ref, head, commit, branch, source, by)
+                run.action, run.pull_number = action, pull.number
+                run.base_ref, run.base_sha = pull.base_ref, pull.base_sha
+                self._go(run, one, wait=not of_base and planning.needs_approval(hub, pull))
 
-    def rerun(self, run: Run, by: User, *, only_failed: bool = False) -> bool:
-        """Run again: all jobs, or those that failed and what needs them. False while it has not completed."""
-        if run.status != "completed":
-            return False
-        spec = self._spec(run)
-        if isinstance(spec, str):
-            return False
-        failed = {job.key for job in self._hub.store.jobs_of(run, run.attempt) if job.conclusion not in _GOOD}
-        keys = _with_dependents(spec, failed) if only_failed else set(spec.jobs)
-        self._again(run, spec, keys, by)
-        return True
-
-    def rerun_job(self, job: Job, by: User) -> bool:
-        """Run one job, and what needs it, again. False while its run has not completed."""
-        spec = self._spec(job.run)
-        if job.run.status != "completed" or isinstance(spec, str):
-            return False
-        self._again(job.run, spec, _with_dependents(spec, {job.key}), by)
-        return True
-
-    def rerun_of_check(self, row: CheckRun, by: User) -> bool:
-        """A check run of a job was rerequested."""
-        job = self._hub.store.jobs.get(row.job_id) if row.job_id is not None else None
-        return job is not None and self.rerun_job(job, by)
-
-    def cancel(self, run: Run) -> bool:
-        """Cancel a run. False when it has ended already."""
-        carrier = self._carriers.get(run.id)
-        if carrier is None:
-            return False
-        carrier.cancel()
-        return True
-
-    def _workflows(self, repository: Repository, sha: str) -> list[tuple[str, WorkflowSpec | str]]:
-        """The workflow files of a commit, read; for a bad one what is wrong with it."""
-        git = repository.git
-        found: list[tuple[str, WorkflowSpec | str]] = []
-        for entry in git.tree(sha, recursive=True):
-            name = entry.path
-            if entry.kind != "blob" or not name.startswith(f"{FOLDER}/") or name.count("/") != 2:
-                continue
-            if name.endswith((".yml", ".yaml")):
-                found.append((name, _read(git.read(entry.sha), name)))
-        return found
-
-    def _spec(self, run: Run) -> WorkflowSpec | str:
-        known = dict(self._workflows(run.repository, run.checkout_sha))
-        return known.get(run.workflow.path, "the workflow file is gone")
+    # runs
 
     def _run(
         self,
         repository: Repository,
-        path: str,
-        spec: WorkflowSpec | str,
-        occasion: Occasion,
+        one: Found,
+        event: str,
+        ref: str,
         head: str,
         checkout: str,
         branch: str | None,
-        before: str | None,
+        source: Repository | None,
         by: User,
     ) -> Run:
         hub, now = self._hub, self._hub.clock.now()
-        name = spec.name if isinstance(spec, WorkflowSpec) else path
-        row = runs.workflow_of(hub, repository, path, name)
-        number = repository.last_run_number[path] = repository.last_run_number.get(path, 0) + 1
+        name = one.spec.name if one.spec else one.path
+        workflow = acts.workflow_of(hub, repository, one.path, name)
         app = next(app for app in hub.store.apps if app.id == ACTIONS_ID)
-        suite = checks.suite_created(hub, repository, app, head, branch, before, head)
+        crosses = source is not repository
+        suite = checks.suite_created(hub, repository, app, head, None if crosses else branch, None, head)
+        number = repository.last_run_number.get(one.path, 0) + 1
+        repository.last_run_number[one.path] = number
         run = Run(
             id=hub.store.runs.new_id(),
             repository=repository,
-            workflow=row,
+            workflow=workflow,
             name=name,
             title=commits.read(repository.git, head).headline,
-            event=occasion.event,
-            ref=occasion.ref,
+            event=event,
+            ref=ref,
             head_sha=head,
             checkout_sha=checkout,
             head_branch=branch,
-            head_repository=repository,
+            head_repository=source,
             number=number,
             suite=suite,
             actor=by,
@@ -174,60 +148,112 @@ class Engine:
             created_at=now,
             updated_at=now,
             started_at=now,
-            before=before,
         )
         suite.run_id = run.id
         return hub.store.runs.add(run)
 
-    def _begin(self, run: Run, spec: WorkflowSpec | str) -> None:
-        runs.tell_run(self._hub, run, "requested")
-        if isinstance(spec, str):
-            runs.run_completed(self._hub, run, "startup_failure")
+    def _go(self, run: Run, one: Found, wait: bool = False) -> None:
+        acts.tell_run(self._hub, run, "requested")
+        if one.spec is None:
+            log.info("ci.bad_workflow", path=one.path, problem=one.problem)
+            run.problem = one.problem
+            acts.run_completed(self._hub, run, "startup_failure")
+        elif wait:
+            acts.run_completed(self._hub, run, "action_required")
+        else:
+            self._supersede(run, one)
+            self._launch(run, one)
+
+    def _supersede(self, run: Run, one: Found) -> None:
+        """`concurrency` with `cancel-in-progress`: the newest run of a group ends the older ones."""
+        raw = one.spec.concurrency if one.spec else None
+        group = raw.get("group") if isinstance(raw, dict) else raw
+        if group is None or not isinstance(raw, dict) or not raw.get("cancel-in-progress"):
             return
-        self._carry(run, spec, set(spec.jobs))
+        context = {"workflow": run.workflow.name, "ref": run.ref, "head_ref": run.head_branch, "sha": run.head_sha}
+        names: dict[str, Any] = {"github": context | {"run_id": str(run.id), "event_name": run.event}}
+        try:
+            run.group = Scope(names | {"inputs": {}, "vars": {}}).substitute(str(group))
+        except BadExpression:
+            return
+        for other in self._hub.store.runs:
+            if other is not run and other.repository is run.repository and other.group == run.group:
+                self.cancel(other)
 
-    def _again(self, run: Run, spec: WorkflowSpec, keys: set[str], by: User) -> None:
-        """A further attempt: the jobs of `keys` anew, the others as they ended."""
+    def _launch(self, run: Run, one: Found, only: set[str] | None = None) -> None:
+        if one.spec is None:
+            return
+        attempt = Attempt(self._hub, self.slots, run, one.spec, only)
+        if self._started:
+            self._begin(attempt)
+        else:
+            self._waiting.append(attempt)
+
+    def _begin(self, attempt: Attempt) -> None:
+        run_id = attempt.run.id
+        self._attempts[run_id] = attempt
+        attempt.start(lambda: self._attempts.pop(run_id, None))
+
+    # what people and Apps ask for
+
+    def rerun(self, run: Run, by: User, only: set[str] | None = None) -> bool:
+        """Another attempt of the same run on the same commit: all of its jobs, or those named and what needs them.
+
+        False while it still runs.
+        """
+        if run.status != "completed" or run.id in self._attempts:
+            return False
+        one = next(
+            (f for f in planning.workflows(run.repository.git, run.checkout_sha) if f.path == run.workflow.path), None
+        )
+        if one is None or one.spec is None:
+            return False
         now = self._hub.clock.now()
-        for job in self._hub.store.jobs_of(run, run.attempt):
-            if job.key in keys:
+        names = None if only is None else _with_dependents(one, only)
+        for job in self._hub.store.jobs_at(run, run.attempt):
+            if names is None or job.key in names:
                 job.check.superseded = True
-            else:
-                job.attempt = run.attempt + 1
-        run.attempt, run.triggering_actor, run.cancelled = run.attempt + 1, by, False
-        run.status, run.conclusion, run.started_at, run.updated_at = "queued", None, now, now
-        run.suite.status, run.suite.conclusion, run.suite.updated_at = "queued", None, now
-        runs.tell_run(self._hub, run, "requested")
-        self._carry(run, spec, keys)
+        run.attempt, run.status, run.conclusion, run.cancelled = run.attempt + 1, "queued", None, False
+        run.triggering_actor, run.started_at, run.updated_at = by, now, now
+        run.suite.status, run.suite.conclusion = "queued", None
+        acts.tell_run(self._hub, run, "requested")
+        self._launch(run, one, names)
+        return True
 
-    def _carry(self, run: Run, spec: WorkflowSpec, keys: set[str]) -> None:
-        if self._slots is None:
-            raise RuntimeError("the local GitHub does not serve yet: start it before anything is pushed")
-        carrier = self._carriers[run.id] = Carrier(self._hub, run, spec, keys, self._slots)
-        task = asyncio.get_running_loop().create_task(carrier.carry(), name=f"run {run.id}")
-        self._tasks.add(task)
+    def rerun_failed(self, run: Run, by: User) -> bool:
+        """The failed jobs, and those that hang on them. False while it still runs."""
+        jobs = self._hub.store.jobs_at(run, run.attempt)
+        return self.rerun(run, by, {job.key for job in jobs if job.conclusion not in _GOOD})
 
-        def over(done: "asyncio.Task[None]") -> None:
-            self._tasks.discard(done)
-            if self._carriers.get(run.id) is carrier:
-                del self._carriers[run.id]
+    def rerun_of_check(self, check: CheckRun, by: User) -> bool:
+        """The job behind a check run."""
+        job = self._hub.store.jobs.get(check.job_id or 0)
+        return job is not None and self.rerun_job(job, by)
 
-        task.add_done_callback(over)
+    def rerun_job(self, job: Job, by: User) -> bool:
+        return self.rerun(job.run, by, {job.key})
+
+    def approve(self, run: Run) -> bool:
+        """Let a fork's run go. False when it waits for nobody."""
+        if run.conclusion != "action_required":
+            return False
+        run.status, run.conclusion, run.suite.status, run.suite.conclusion = "queued", None, "queued", None
+        one = next(f for f in planning.workflows(run.repository.git, run.checkout_sha) if f.path == run.workflow.path)
+        self._launch(run, one)
+        return True
+
+    def cancel(self, run: Run) -> bool:
+        """End a run; False when it has ended."""
+        if run.status == "completed":
+            return False
+        run.cancelled = True
+        if run.id in self._attempts:
+            self._attempts[run.id].cancel()
+        return True
 
 
-_GOOD = ("success", "skipped", "neutral")
-
-
-def _read(content: bytes, path: str) -> WorkflowSpec | str:
-    try:
-        return workflow.read(content.decode("utf-8", "replace"), path)
-    except workflow.BadWorkflow as error:
-        return str(error)
-
-
-def _with_dependents(spec: WorkflowSpec, keys: set[str]) -> set[str]:
-    """The jobs of `keys` and all that need one of them, however far."""
-    found = set(keys)
-    while more := {key for key, job in spec.jobs.items() if key not in found and found.intersection(job.needs)}:
+def _with_dependents(one: Found, names: set[str]) -> set[str]:
+    found, jobs = set(names), one.spec.jobs if one.spec else {}
+    while more := {key for key, spec in jobs.items() if key not in found and found.intersection(spec.needs)}:
         found |= more
     return found

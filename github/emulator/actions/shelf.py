@@ -35,7 +35,7 @@ class LogShelf:
         return None
 
     def _archive(self, run: Run, attempt: int) -> bytes | None:
-        jobs = [job for job in self._hub.store.jobs_of(run, attempt) if job.log is not None]
+        jobs = [job for job in self._hub.store.jobs_at(run, attempt) if job.log is not None]
         if not jobs:
             return None
         buffer = io.BytesIO()

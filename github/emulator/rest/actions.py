@@ -63,13 +63,16 @@ def attempt(call: Call) -> Answer:
 
 def jobs(call: Call) -> Listing:
     row = find(call)
-    wanted = None if call.query.get("filter") == "all" else row.attempt
-    found = call.hub.store.jobs_of(row, wanted)
+    store = call.hub.store
+    found = store.jobs_of(row) if call.query.get("filter") == "all" else store.jobs_at(row, row.attempt)
     return Listing(found, lambda job: views.job(call.hub, job), "jobs")
 
 
 def jobs_of_attempt(call: Call) -> Listing:
-    found = call.hub.store.jobs_of(find(call), call.number("attempt_number"))
+    row, number = find(call), call.number("attempt_number")
+    if not 1 <= number <= row.attempt:
+        raise not_found()
+    found = call.hub.store.jobs_at(row, number)
     return Listing(found, lambda job: views.job(call.hub, job), "jobs")
 
 
@@ -98,7 +101,7 @@ def rerun(call: Call) -> Answer:
 
 
 def rerun_failed(call: Call) -> Answer:
-    began = call.hub.ci.rerun(find(call), call.user, only_failed=True)
+    began = call.hub.ci.rerun_failed(find(call), call.user)
     return _began(began, "This workflow run cannot be retried")
 
 
@@ -114,7 +117,7 @@ def cancel(call: Call) -> Answer:
 
 def approve(call: Call) -> Answer:
     """Only runs that wait for an approval can be approved."""
-    if find(call).conclusion != "action_required":
+    if not call.hub.ci.approve(find(call)):
         raise Refusal(403, "This run is not from a fork pull request or is not waiting for approval")
     return Answer(201, {})
 

@@ -48,6 +48,8 @@ class Run:
     status: str = "queued"
     conclusion: str | None = None
     cancelled: bool = False
+    group: str = ""
+    problem: str = ""
 
 
 @dataclass(eq=False)

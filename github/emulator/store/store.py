@@ -86,6 +86,14 @@ class Store:
     def jobs_of(self, run: Run, attempt: int | None = None) -> list[Job]:
         return [j for j in self.jobs if j.run is run and attempt in (None, j.attempt)]
 
+    def jobs_at(self, run: Run, attempt: int) -> list[Job]:
+        """The jobs of an attempt as a whole: its own, and those that it took over from the attempts before."""
+        newest: dict[str, Job] = {}
+        for job in self.jobs_of(run):
+            if job.attempt <= attempt and not (attempt == run.attempt and job.check.superseded):
+                newest[job.name] = job
+        return list(newest.values())
+
     def statuses_of(self, repository: Repository, sha: str) -> list[Status]:
         """Newest first."""
         return [s for s in self.statuses if s.repository is repository and s.sha == sha][::-1]
