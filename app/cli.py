@@ -5,6 +5,7 @@ import typer
 from app.demo.command import demo
 from app.distill import distill
 from app.local_github import local_github
+from app.profile import profile, rotate_keys
 from app.serve import migrate, up, web, worker
 from app.session import session
 
@@ -26,3 +27,5 @@ for command in (demo, up, web, worker, migrate, distill):
     main.command()(command)
 main.command("github")(local_github)
 main.add_typer(session)
+main.command("rotate-keys")(rotate_keys)
+main.add_typer(profile, name="profile")

@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from loops import journal
 from loops.decide import OPEN_SESSION, OPEN_TURN
 from loops.leases import make_due
+from loops.story import asked_by
 from loops.tables import Repository, Session, Turn
 
 SUMMARY_TITLE = 200
@@ -205,7 +206,7 @@ async def add_turn(tx: AsyncSession, session: Session, wish: Ask, now: float) ->
     )
     tx.add(turn)
     await tx.flush()
-    text = f"turn {turn.number} asked for by {wish.by_login} ({wish.trigger})"
+    text = f"turn {turn.number} asked for by {asked_by(wish.trigger, wish.by_login)}"
     await journal.append(tx, session.id, [("status", {"text": text})], at=now, turn_id=turn.id)
     await make_due(tx, session.id, now)
     return turn

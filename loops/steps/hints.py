@@ -52,7 +52,8 @@ async def _unasked(loop: Loop, hint: Hint) -> Decision:
     limits = loaded.config.limits
     cap = limits.attempts if "attempts" in limits.model_fields_set else loop.options.cap
     async with loop.database.write() as tx:
-        await remember_installation(tx, hint.repo.installation_id, None, now)
+        account = Actor(facts.owner_id, facts.full_name.partition("/")[0])
+        await remember_installation(tx, hint.repo.installation_id, account, now)
         await remember_repository(tx, hint.repo, now, facts)
         if owner is not None:
             await remember_person(tx, owner, now)

@@ -103,7 +103,8 @@ async def _run(loop: Loop, repo: Repository, guid: str, request: Request, subjec
     wish = _ask(guid, request, subject)
     now = loop.clock()
     async with loop.database.write() as tx:
-        await remember_installation(tx, request.repo.installation_id, None, now)
+        owner = Actor(facts.owner_id, facts.full_name.partition("/")[0])
+        await remember_installation(tx, request.repo.installation_id, owner, now)
         await remember_repository(tx, request.repo, now, facts)
         await remember_person(tx, request.actor, now)
         session, what = await conversations.ask(

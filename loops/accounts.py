@@ -1,0 +1,127 @@
+"""Provider accounts in the database: added, listed, removed, and encrypted anew when the keys are rotated."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sqlalchemy import Select, delete, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from loops import profiles
+from loops.credentials import kind_of
+from loops.database import Database
+from loops.tables import Installation, Person, Profile
+from loops.vault import Vault
+
+
+class UnknownOwner(LookupError):
+    """No such installation or person is known to this service."""
+
+
+@dataclass(frozen=True)
+class NewAccount:
+    """An account to add. `installation` is the login that installed the App; `person` a login, None: for everybody."""
+
+    installation: str
+    name: str
+    provider: str
+    credential_kind: str
+    secret: str = field(repr=False)
+    person: str | None = None
+    model: str | None = None
+    base_url: str | None = None
+    default: bool = False
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An account without its secret, and the runtimes it can drive."""
+
+    id: int
+    installation_id: int
+    person_id: int | None
+    name: str
+    provider: str
+    credential_kind: str
+    model: str | None
+    is_default: bool
+    runtimes: tuple[str, ...]
+
+
+async def add(database: Database, vault: Vault, wanted: NewAccount, now: float) -> Shown:
+    """Keep an account, its secret encrypted; one of the same owner and name is replaced. Raises UnknownOwner."""
+    async with database.write() as tx:
+        installation = await _find(tx, select(Installation.id).where(Installation.account_login == wanted.installation))
+        if installation is None:
+            raise UnknownOwner(f"no installation on {wanted.installation!r} is known: install the App there first")
+        person = None
+        if wanted.person is not None:
+            person = await _find(tx, select(Person.id).where(Person.login == wanted.person))
+            if person is None:
+                raise UnknownOwner(
+                    f"nobody called {wanted.person!r} has asked for anything yet, so their id is unknown"
+                )
+        owner = Profile.person_id == person if person is not None else Profile.person_id.is_(None)
+        owned = (Profile.installation_id == installation, owner)
+        await tx.execute(delete(Profile).where(*owned, Profile.name == wanted.name))
+        row = Profile(
+            installation_id=installation,
+            person_id=person,
+            name=wanted.name,
+            provider=wanted.provider,
+            credential_kind=wanted.credential_kind,
+            model=wanted.model,
+            base_url=wanted.base_url,
+            secret=vault.encrypt(wanted.secret),
+            is_default=wanted.default,
+            created_at=now,
+            updated_at=now,
+        )
+        kind_of(row)
+        tx.add(row)
+        await tx.flush()
+        if wanted.default:
+            await tx.execute(update(Profile).where(*owned, Profile.id != row.id).values(is_default=False))
+        return _shown(row)
+
+
+async def listed(database: Database) -> list[Shown]:
+    async with database.read() as tx:
+        return [_shown(row) for row in (await tx.execute(select(Profile).order_by(Profile.id))).scalars()]
+
+
+async def remove(database: Database, account_id: int) -> bool:
+    """Whether there was one."""
+    async with database.write() as tx:
+        found = await tx.execute(delete(Profile).where(Profile.id == account_id).returning(Profile.id))
+        return found.first() is not None
+
+
+async def rotate(database: Database, vault: Vault) -> int:
+    """Encrypt every secret anew with the newest key; how many. Running it twice, or half, does no harm."""
+    async with database.read() as tx:
+        ids: Sequence[int] = (await tx.execute(select(Profile.id))).scalars().all()
+    for account_id in ids:
+        async with database.write() as tx:
+            row = await tx.get(Profile, account_id)
+            if row is not None:
+                row.secret = vault.rotate(row.secret)
+    return len(ids)
+
+
+async def _find(tx: AsyncSession, query: Select[int]) -> int | None:
+    return (await tx.execute(query)).scalars().first()
+
+
+def _shown(row: Profile) -> Shown:
+    account = profiles.Profile(row.provider, kind_of(row), row.model or "", row.base_url or "")
+    return Shown(
+        row.id,
+        row.installation_id,
+        row.person_id,
+        row.name,
+        row.provider,
+        row.credential_kind,
+        row.model,
+        row.is_default,
+        profiles.runtimes_for(account),
+    )
