@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DEMO_ARGS ?=
 ROOMS := app github loops k8s
 
-.PHONY: demo test test-cluster check fmt bench lock clean
+.PHONY: demo test test-cluster check fmt bench bench-evidence lock clean
 
 demo: $(VENV)/$(if $(findstring native,$(DEMO_ARGS)),.dev,.runtime)
 	$(BIN)/greenloop demo $(if $(KEEP),--keep) $(DEMO_ARGS)
@@ -30,6 +30,9 @@ fmt: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m tests.bench
+
+bench-evidence: $(VENV)/.dev
+	$(BIN)/python -m tests.bench.evidence
 
 lock: $(VENV)/.dev
 	$(BIN)/pip install -q uv

@@ -20,9 +20,14 @@ def distill(
 ) -> None:
     """Read a job's log from standard input, write the excerpt to standard output."""
     from loops.evidence import distill as distilled
+    from loops.redact import Redactor
 
     result = distilled(
-        _chunks(sys.stdin.buffer), budget=budget, failed_steps=failed_step or (), changed_files=changed or ()
+        _chunks(sys.stdin.buffer),
+        budget=budget,
+        failed_steps=failed_step or (),
+        changed_files=changed or (),
+        redact=Redactor().text,
     )
     text = json.dumps(result.to_json(), ensure_ascii=False, indent=2) + "\n" if as_json else result.excerpt
     sys.stdout.buffer.write(text.encode(errors="replace"))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from loops.evidence.choose import choose
 from loops.evidence.clean import Lines, lines
@@ -16,6 +17,7 @@ from loops.evidence.steps import Step, steps
 
 BUDGET = 16_000
 SHOWN = re.compile(r"^(\d+)\| ", re.M)
+KEY_BODY = re.compile(r"[A-Za-z0-9+/=]{16,}|-----END |^\s*$|^\s*[\w-]+: ")
 # what speaks of the job and not of the failure
 ASIDE = ("runner", "npm", "pnpm", "yarn", "make")
 
@@ -41,7 +43,8 @@ def distill(
         return _nothing("empty", "The log is empty.", 0, budget)
     kept = lines(scan.windows())
     if redact is not None:
-        kept.texts[:] = [redact(text) for text in kept.texts]
+        kept.texts[:] = _without_keys([redact(text) for text in kept.texts], kept.texts)
+        annotations = [replace(a, message=redact(a.message), title=redact(a.title)) for a in annotations]
     if _binary(kept):
         return _nothing("empty", f"The log is binary, not text ({scan.total_bytes} bytes).", scan.total_lines, budget)
     found, failing = steps(kept, failed_steps)
@@ -99,13 +102,11 @@ def _errors(kept: Lines, scored: Scored) -> list[str]:
     """The lines by which two failures are told apart, where neither tests nor diagnostics have named them."""
     said = [
         (p, t)
-        for p, t, s in zip(scored.points, kept.texts, scored.shapes, strict=True)
+        for p, t, s in zip(scored.own, kept.texts, scored.shapes, strict=True)
         if s is not None and s.role == "error" and s.tool not in ASIDE and p >= 70
     ]
     if not said:
-        said = [
-            (p, t) for p, t, s in zip(scored.points, kept.texts, scored.shapes, strict=True) if s is None and p >= 58
-        ]
+        said = [(p, t) for p, t, s in zip(scored.own, kept.texts, scored.shapes, strict=True) if s is None and p >= 58]
     return [text for _, text in sorted(said, key=lambda pair: -pair[0])[:12]]
 
 
@@ -115,6 +116,18 @@ def _quiet(kept: Lines, scored: Scored, found: Sequence[Step]) -> bool:
         return True
     loud = (p for p, s in zip(scored.own, scored.shapes, strict=True) if s is None or s.role != "title")
     return max(loud, default=0.0) < 56
+
+
+def _without_keys(redacted: list[str], texts: list[str]) -> list[str]:
+    """Mask the lines of a private key, which no redaction of single lines can know for one."""
+    out: list[str] = []
+    inside = False
+    for clean, text in zip(redacted, texts, strict=True):
+        begins = "-----BEGIN " in text and "PRIVATE KEY" in text
+        inside = ((inside or begins) and KEY_BODY.search(text) is not None) or begins
+        out.append("[redacted]" if inside else clean)
+        inside = inside and "-----END " not in text
+    return out
 
 
 def _binary(kept: Lines) -> bool:

@@ -13,10 +13,10 @@ import hyperscan
 from loops.evidence import words
 from loops.evidence.blocks import blocks
 
-FREE = 1_500_000  # bytes of windows kept without asking whether they are new
-NOVEL = 3_000_000  # beyond FREE and up to here: only a line's first two likes, and strong words
-FULL = 5_000_000  # beyond NOVEL and up to here: only new lines with a strong word
-RING = 700_000  # the newest windows beyond those, always
+FREE = 500_000  # bytes of windows kept without asking whether they are new
+NOVEL = 700_000  # beyond FREE and up to here: only a line's first two likes, and strong words
+FULL = 1_000_000  # beyond NOVEL and up to here: only new lines with a strong word
+RING = 200_000  # the newest windows beyond those, always
 SHAPES = 20_000  # different lines counted
 LINE = 8 * 1024  # of one kept line
 DIGITS = b"0123456789abcdefABCDEF"

@@ -49,6 +49,7 @@ def score(
     whole = "\n".join(lines.texts)
     matcher = Matcher(whole.__contains__, without)
     said = spoken(lines.texts)
+    known: dict[str, Shape | None] = {}
     likes = Counter(alike(text) for text in lines.texts)
     shapes: list[Shape | None] = [None] * len(lines.texts)
     points = [0.0] * len(lines.texts)
@@ -68,7 +69,9 @@ def score(
             if i < step.first + step.head:
                 points[i] = _heading(step, i - step.first, step is failing)
                 continue
-            shape = matcher.match(text, said[i])
+            if text not in known:
+                known[text] = matcher.match(text, said[i])
+            shape = known[text]
             shapes[i] = shape
             if until is not None:
                 if not until.match(text):
@@ -92,6 +95,8 @@ def score(
                 worth += 14
             points[i] = worth * weight
     own = list(points)
+    for step in steps:
+        own[step.first : step.first + step.head] = [0.0] * step.head
     _near_the_end(lines, failing, points, shapes)
     _context(lines, points, shapes, step_of)
     _claims(lines, points, shapes)
