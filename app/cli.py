@@ -4,8 +4,10 @@ import typer
 
 from app.demo.command import demo
 from app.distill import distill
+from app.doctor import doctor
 from app.local_github import local_github
 from app.profile import profile, rotate_keys
+from app.replay import replay
 from app.serve import migrate, up, web, worker
 from app.session import session
 
@@ -23,7 +25,7 @@ def greenloop() -> None:
     """Keeps single commands by their names."""
 
 
-for command in (demo, up, web, worker, migrate, distill):
+for command in (demo, up, web, worker, migrate, distill, replay, doctor):
     main.command()(command)
 main.command("github")(local_github)
 main.add_typer(session)

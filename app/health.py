@@ -36,8 +36,8 @@ async def _database(here: Surface) -> str:
             current = (await tx.execute(text("SELECT version_num FROM alembic_version"))).scalars().all()
     except Exception as error:
         return f"not reachable, or without tables (greenloop migrate): {type(error).__name__}"
-    if list(current) != _newest():
-        return f"schema is {current}, this version needs {_newest()}: run greenloop migrate"
+    if list(current) != newest():
+        return f"schema is {current}, this version needs {newest()}: run greenloop migrate"
     return "ok"
 
 
@@ -52,5 +52,6 @@ async def _redis(here: Surface) -> str:
 
 
 @cache
-def _newest() -> list[str]:
+def newest() -> list[str]:
+    """The schema that this version of the service needs."""
     return list(ScriptDirectory.from_config(config("sqlite://")).get_heads())

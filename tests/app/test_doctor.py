@@ -1,0 +1,133 @@
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from cryptography.fernet import Fernet
+from typer.testing import CliRunner
+
+from app.checkup import Found, examine
+from app.cli import main
+from app.settings import Settings
+from github.emulator import LocalGitHub
+from k8s.apiserver.server import small_cluster
+from k8s.rights import rules
+
+
+@pytest.fixture
+async def local(tmp_path: Path) -> AsyncIterator[LocalGitHub]:
+    opened = LocalGitHub(tmp_path / "github")
+    await opened.start()
+    yield opened
+    await opened.stop()
+
+
+@pytest.fixture
+def well(local: LocalGitHub, tmp_path: Path, sqlite_url: str, redis_url: str) -> Settings:
+    """Settings with which nothing is wrong, once the App is installed."""
+    return Settings(
+        data=tmp_path / "data",
+        database_url=sqlite_url,
+        redis_url=redis_url,
+        app_id=local.app.id,
+        app_private_key=local.app.private_key,
+        webhook_secrets="a secret of more than sixteen bytes",
+        encryption_keys=Fernet.generate_key().decode(),
+        github_api_url=local.api_url,
+        github_web_url=local.web_url,
+    )
+
+
+def found_of(found: list[Found], check: str) -> Found:
+    return next(each for each in found if each.check == check)
+
+
+async def test_all_is_well_where_it_is(well: Settings, local: LocalGitHub, tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "a.txt").write_text("a")
+    local.add_repository("acme/widgets", from_dir=source)
+    local.install("acme", ["acme/widgets"])
+    found = await examine(well)
+    assert [each for each in found if each.level == "fail"] == []
+    assert found_of(found, "installation").says.startswith("acme")
+    assert {"encryption keys", "GitHub App", "permissions", "events", "database", "Redis", "git", "disk", "boxes"} <= {
+        each.check for each in found
+    }
+
+
+async def test_an_app_with_fewer_permissions_and_events_is_told_which(well: Settings, local: LocalGitHub) -> None:
+    local.app.permissions = {"contents": "read", "metadata": "read"}
+    local.app.events = ["push"]
+    found = await examine(well)
+    permissions, events = found_of(found, "permissions"), found_of(found, "events")
+    assert (permissions.level, events.level) == ("fail", "fail")
+    assert "contents: write" in permissions.says and "metadata" not in permissions.says
+    assert "issue_comment" in events.says and "App's settings" in events.mend
+
+
+async def test_a_key_of_another_app_fails_and_the_rest_is_still_looked_at(well: Settings) -> None:
+    found = await examine(well.model_copy(update={"app_id": well.app_id + 1}))
+    assert found_of(found, "GitHub App").level == "fail"
+    assert found_of(found, "database").level == "ok"
+
+
+async def test_what_is_missing_is_named_with_the_way_to_mend_it(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    found = await examine(
+        Settings(
+            data=file / "data",
+            database_url=f"sqlite:///{tmp_path / 'empty.db'}",
+            redis_url="redis://127.0.0.1:1",
+            webhook_secrets="",
+            encryption_keys="no key",
+            boxes="kubernetes",
+        )
+    )
+    failed = {each.check: each for each in found if each.level == "fail"}
+    assert set(failed) == {"webhook secret", "encryption keys", "GitHub App", "database", "Redis", "disk", "boxes"}
+    assert "greenloop migrate" in failed["database"].mend
+    assert "GREENLOOP_BOX_IMAGE" in failed["boxes"].says
+    assert all(each.mend for each in found if each.level != "ok")
+    assert "no key" not in repr(found)
+
+
+@pytest.mark.parametrize("words", [["doctor"], ["doctor", "--json"]])
+def test_the_command_prints_a_table_or_json_and_fails_by_its_exit_code(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GREENLOOP_DATA", str(tmp_path))
+    for name in ("REDIS_URL", "APP_ID", "WEBHOOK_SECRETS", "ENCRYPTION_KEYS", "DATABASE_URL"):
+        monkeypatch.delenv(f"GREENLOOP_{name}", raising=False)
+    ended = CliRunner().invoke(main, words)
+    assert ended.exit_code == 1
+    if "--json" in words:
+        told = json.loads(ended.stdout)
+        assert told["ok"] is False and {"check", "level", "says", "mend"} == set(told["checks"][0])
+    else:
+        assert "fail  webhook secret" in ended.stdout and "GREENLOOP_WEBHOOK_SECRETS_FILE" in ended.stdout
+
+
+async def test_an_account_without_a_right_in_the_boxes_namespace_is_told_which(tmp_path: Path) -> None:
+    async with small_cluster(tmp_path / "cluster") as cluster:
+        cluster.make_namespace("boxes")
+        for account, lacking in (("whole", ""), ("less", "secrets")):
+            granted = [rule for rule in rules() if lacking not in rule["resources"]]
+            cluster.make("Role", "boxes", {"metadata": {"name": account}, "rules": granted})
+            subject = {"kind": "ServiceAccount", "name": account, "namespace": "boxes"}
+            role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": account}
+            cluster.make(
+                "RoleBinding", "boxes", {"metadata": {"name": account}, "roleRef": role, "subjects": [subject]}
+            )
+            token = cluster.token_for("boxes", account)
+            settings = Settings(
+                data=tmp_path / "data",
+                boxes="kubernetes",
+                box_namespace="boxes",
+                box_image="registry.example/box:1",
+                kubeconfig=cluster.write_kubeconfig(tmp_path / account, token, "boxes"),
+            )
+            rights = found_of(await examine(settings), "cluster rights")
+            assert rights.level == ("fail" if lacking else "ok")
+            assert ("create secrets" in rights.says) is bool(lacking)
