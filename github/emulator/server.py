@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from github.emulator.api.pipeline import Pipeline
 from github.emulator.git.http import GitHttp
+from github.emulator.pages.site import Site
 from github.emulator.rest.table import table
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def application(hub: "Hub", control: Sequence[Route]) -> Starlette:
         Route("/_local/pushes/{push}", push_question, methods=["POST"]),
         *control,
         Route("/{owner}/{repo}/{tail:git}", git.serve, methods=["GET", "POST"]),
+        *Site(hub).routes(),
         Route("/{path:path}", pipeline.answer, methods=METHODS),
     ]
     return Starlette(routes=routes)

@@ -1,0 +1,1 @@
+"""Plain pages of the web host, so that a person can follow the links of the demo. Everybody sees everything here."""
