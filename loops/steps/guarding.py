@@ -1,12 +1,17 @@
 """What the guards say of a turn before anything of it is published."""
 
+from collections.abc import Sequence
+
 from github import repositories
 from github.config import RepositoryConfig
 from github.errors import UnreadableAnswer
 from github.repository import Repository as Handle
 from k8s.runner.protocol import Result
+from loops.box_secrets import CannotPrepare
 from loops.context import Loop
+from loops.credentials import ProfileCredentials
 from loops.guards import Findings, Proposal, examine
+from loops.redact import Redactor
 from loops.tables import Blob, Session, Turn
 
 
@@ -19,6 +24,7 @@ async def guard(loop: Loop, repo: Handle, session: Session, turn: Turn, result: 
         config=RepositoryConfig.model_validate(session.config or {}),
         workflows_allowed=granted.get("workflows") == "write",
         repair=turn.kind == "checks",
+        redactor=Redactor(await _given(loop, turn)),
         file_bytes=loop.options.file_bytes,
         changed_bytes=loop.options.changed_bytes,
     )
@@ -34,3 +40,11 @@ async def guard(loop: Loop, repo: Handle, session: Session, turn: Turn, result: 
             return None  # too large for the API: then all of it counts as new
 
     return await examine(proposal, content_of, base_of)
+
+
+async def _given(loop: Loop, turn: Turn) -> Sequence[str]:
+    """The secrets that the turn was given, as far as its account is still there."""
+    try:
+        return await ProfileCredentials(loop.database, loop.vault).secrets(turn)
+    except CannotPrepare:
+        return ()
