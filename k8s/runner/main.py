@@ -33,7 +33,7 @@ CRASHES = 5
 STOP_SECONDS = 20.0
 """How long turns may take to report when the box is being stopped."""
 
-LOCK_SECONDS = 3.0
+LOCK_SECONDS = 1.0
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from .files import Places
 from .git import GitError
 from .keeper import Task
 from .link import Gone, Link, Rejected, Unreachable
-from .protocol import Result, Turn
+from .protocol import Repository, Result, Turn
 from .shipping import Shipping
 from .state import Home, TurnState
 from .store import FetchFailed, Store
@@ -96,23 +96,23 @@ class Preparation:
         self._beat()
         store = Store(self._home, repository, self._beat)
         checkout = Checkout(self._home, places.workdir, repository, store)
-        with store.using():
-            for last in (False, True):
-                if not store.has_all():
-                    if not repository.fetch:
-                        raise FetchFailed(
-                            f"The commit {repository.sha[:12]} is not here, and the turn says not to fetch."
-                        )
-                    self._fetch(turn, store)
-                try:
-                    return checkout.prepare(self._beat)
-                except GitError as error:
-                    if last or error.disk_full or not repository.fetch:
-                        raise
-                    self._log(f"the store of repository {repository.id} is broken, made anew: {error}")
-                    store.forget()
-                    store.restore()
-        raise AssertionError("the last try returns or raises")
+        with store.using(places.workdir):
+            try:
+                return self._fetch_and_check_out(turn, repository, store, checkout)
+            except (GitError, FetchFailed) as error:
+                full = isinstance(error, GitError) and error.disk_full
+                if full or not repository.fetch or (isinstance(error, FetchFailed) and store.is_sound()):
+                    raise
+                self._log(f"the store of repository {repository.id} is broken, made anew: {error}")
+            store.begin_anew()
+            return self._fetch_and_check_out(turn, repository, store, checkout)
+
+    def _fetch_and_check_out(self, turn: Turn, repository: Repository, store: Store, checkout: Checkout) -> str:
+        if not store.has_all():
+            if not repository.fetch:
+                raise FetchFailed(f"The commit {repository.sha[:12]} is not here, and the turn says not to fetch.")
+            self._fetch(turn, store)
+        return checkout.prepare(self._beat)
 
     def _fetch(self, turn: Turn, store: Store) -> None:
         path = f"/turns/{turn.turn}/token"

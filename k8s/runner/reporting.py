@@ -112,14 +112,15 @@ class Reporter:
     def _compare(self, places: Places, turn: Turn, repository: Repository) -> tuple[changes.Report, Git]:
         store = Store(self._home, repository)
         checkout = Checkout(self._home, places.workdir, repository, store)
-        shutil.rmtree(self._state.git, ignore_errors=True)
-        make_private(self._state.git, alternates=store.objects, shallow=store.shallow)
-        index = self._state.git / "index"
+        # of this process only: a git that outlived a reporter before us must not meet ours
+        git_dir = self._state.path / f"git.{os.getpid()}"
+        make_private(git_dir, alternates=store.objects, shallow=store.shallow)
+        index = git_dir / "index"
         shutil.copy2(checkout.index, index)
         if not places.workdir.is_dir():
             # an agent that deleted its whole checkout has deleted every file
             files.make_folders(places.home, places.workdir)
-        git = Git(self._state.git, work_tree=places.workdir, index=index, tick=self._beat)
+        git = Git(git_dir, work_tree=places.workdir, index=index, tick=self._beat)
         merged = repository.merge.sha if repository.merge else None
         return changes.find(git, repository.sha, turn.limits, merged), git
 

@@ -11,7 +11,7 @@
         stdout, stderr
         cancel      why the service asked for the end
         ended.json  how the agent ended
-        git/        objects made from the final working tree
+        git.{pid}/  objects made from the final working tree
         files/      `{turn_dir}`: evidence, and whatever the agent puts there
 
 A lock is the kernel's (flock): it ends with its holder, however that ends.
@@ -148,7 +148,6 @@ class TurnState:
         self.stderr = self.path / "stderr"
         self.keeper = self.path / "keeper"
         self.files = self.path / "files"
-        self.git = self.path / "git"
 
     def make(self, turn: Turn) -> None:
         """Write down a turn that is about to begin."""

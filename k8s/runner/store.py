@@ -8,15 +8,16 @@ it, since an agent runs as the same user and could have left configuration there
 from __future__ import annotations
 
 import base64
-import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
-from .git import PRIVATE_CONFIG, Git, GitError, make_private
+from . import processes
+from .git import Git, GitError, make_private
 from .protocol import FetchToken, Repository
-from .state import Home, lock, remove_tree
+from .state import Home, lock, remove_tree, sign
 
 OURS = frozenset(("HEAD", "config", "objects", "refs", "shallow", "packed-refs"))
 TRIES = (0.0, 1.0, 2.0, 4.0)
@@ -43,15 +44,25 @@ class Store:
         self._git = Git(self.path, tick=tick)
 
     @contextmanager
-    def using(self) -> Iterator[None]:
-        """Have the store to ourselves, in the state that we left it in."""
+    def using(self, workdir: Path) -> Iterator[None]:
+        """Have the store to ourselves, in the state that we left it in, to check out in `workdir`."""
         descriptor = lock(self._lock, wait=True)
         try:
+            if os.pread(descriptor, 1, 0):
+                self._tidy_after_a_crash(workdir)
+            sign(descriptor)
             self.restore()
             yield
+            os.ftruncate(descriptor, 0)
         finally:
-            with contextlib.suppress(OSError):
-                os.close(descriptor)
+            os.close(descriptor)
+
+    def _tidy_after_a_crash(self, workdir: Path) -> None:
+        """Whoever was here was killed: end the git that may still be at work, and take its locks away."""
+        entries = [f"GIT_DIR={self.path}".encode(), f"GIT_WORK_TREE={workdir}".encode()]
+        processes.sweep(roots=(), also=lambda found: any(processes.carries(found.pid, entry) for entry in entries))
+        for left in (*self.path.rglob("*.lock"), *self.objects.rglob("tmp_*")):
+            left.unlink(missing_ok=True)
 
     def restore(self) -> None:
         """Put the directory back to what we made of it, or make it."""
@@ -62,13 +73,16 @@ class Store:
                 if entry.name not in OURS or entry.is_symlink():
                     remove_tree(entry)
             (self.objects / "info" / "alternates").unlink(missing_ok=True)
-            (self.path / "config").write_text(PRIVATE_CONFIG)
-        else:
-            make_private(self.path)
+        make_private(self.path)
 
-    def forget(self) -> None:
+    def begin_anew(self) -> None:
         """Throw away a store that turned out to be broken."""
         remove_tree(self.path)
+        self.restore()
+
+    def is_sound(self) -> bool:
+        """Whether all that was fetched before is still there and readable, as far as that takes no look into files."""
+        return self._git.attempt("rev-list", "--objects", "--all", "--quiet")[0] == 0
 
     def wanted(self) -> list[str]:
         """The commits that the turn needs."""

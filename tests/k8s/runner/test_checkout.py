@@ -28,7 +28,7 @@ class Place:
     def checkout(self, sha: str, merge: Merge | None = None, depth: int = 50, branch: str = "greenloop/x") -> Path:
         repository = Repository(7, "o/r", sha, "refs/heads/trunk", branch, depth=depth, merge=merge)
         here = Store(self.home, repository)
-        with here.using():
+        with here.using(self.box.checkout):
             if not here.has_all():
                 self.fetches += 1
                 told = self.box.give("", sha)
@@ -112,14 +112,28 @@ def test_whatever_was_done_to_a_checkout_the_next_one_is_right(place: Place) -> 
         assert git(folder, "status", "--porcelain") == "", harm
 
 
+BREAK = [
+    "rm -rf objects/*",
+    "rm -rf HEAD refs",
+    "for f in $(find objects -type f); do chmod +w $f; echo nonsense > $f; done",
+    "rm -rf objects; ln -s /etc objects",
+    "rm -rf refs; ln -s /etc refs; echo nonsense > shallow; echo nonsense > packed-refs",
+    "cd ..; rm -rf 7; echo nonsense > 7",
+]
+
+
 def test_a_broken_store_is_made_anew_by_the_turn(started: Box) -> None:
     sha = started.commit({"a": "1"})
-    started.service.result(started.give("true", sha))
-    harm = "rm -rf ~/.greenloop/repos/7/objects/*; rm -rf ~/.greenloop/checkouts/*; rm -rf ~/Code"
-    started.service.result(started.give(harm, None))
-    told = started.give("cat a", sha)
-    assert started.service.result(told).exit_code == 0
-    assert told.output == b"1"
+    assert started.service.result(started.give("true", sha)).exit_code == 0
+    for harm in BREAK:
+        sha = started.commit({"b": harm})
+        script = f"cd ~/.greenloop/repos/7; {harm}; rm -rf ~/.greenloop/checkouts/* ~/Code"
+        started.service.result(started.give(script, None))
+        told = started.give("cat b", sha)
+        result = started.service.result(told)
+        assert result.exit_code == 0, (harm, result.message)
+        assert told.output.decode() == harm
+        assert told.revoked == told.tokens
 
 
 def test_what_an_agent_plants_in_git_configuration_is_never_run_by_us(started: Box, tmp_path: Path) -> None:

@@ -233,6 +233,27 @@ def test_kills_at_random_moments_never_lose_or_double_a_line_and_always_end_in_o
         assert lines == 20
         assert result.exit_code == 4
     else:
-        assert result.reason == protocol.RUNNER_RESTARTED
+        assert result.reason == protocol.RUNNER_RESTARTED, result.message
     box.idle(told)
     assert not remains(told.turn["marker"])
+
+
+def test_a_fetch_that_outlived_its_runner_is_ended_and_its_locks_are_gone(started: Box) -> None:
+    sha = started.commit({"a": "1"})
+    reached: list[str] = []
+
+    def hang(path: str) -> None:
+        reached.append(path)
+        time.sleep(1.5)
+
+    started.service.before_git = hang
+    told = started.give("cat a", sha)
+    started.service.wait(lambda: reached)
+    started.service.before_git = None
+    os.kill(started.holder(told, "lock"), signal.SIGKILL)
+    store = started.home / ".greenloop/repos/7"
+    for name in ("shallow.lock", "packed-refs.lock", "objects/tmp_obj"):
+        (store / name).touch()
+    assert started.service.result(told, 30).exit_code == 0
+    assert told.output == b"1"
+    assert not [*store.rglob("*.lock"), *store.rglob("tmp_*")]
