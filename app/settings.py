@@ -9,6 +9,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from k8s.options import PodOptions
 from loops.options import LoopOptions
+from loops.vault import keys_of
 
 
 class Settings(BaseSettings, LoopOptions):
@@ -63,6 +64,10 @@ class Settings(BaseSettings, LoopOptions):
         return self.data.expanduser()
 
     @cached_property
+    def key_file(self) -> Path:
+        return self.folder / "encryption-keys"
+
+    @cached_property
     def database(self) -> str:
         return self.database_url or f"sqlite:///{self.folder / 'greenloop.db'}"
 
@@ -80,7 +85,11 @@ class Settings(BaseSettings, LoopOptions):
         return _secret(self.api_token, self.api_token_file).strip()
 
     def encryption_key_list(self) -> list[str]:
-        return _lines(_secret(self.encryption_keys, self.encryption_keys_file))
+        """The keys; where none is named, those of the file that `greenloop up` made in the data folder."""
+        named = self.encryption_keys_file is not None or self.encryption_keys.get_secret_value()
+        if not named and self.key_file.exists():
+            return keys_of(self.key_file.read_text())
+        return keys_of(_secret(self.encryption_keys, self.encryption_keys_file))
 
 
 def _secret(value: SecretStr, file: Path | None) -> str:

@@ -9,11 +9,14 @@ from app.wiring import open_web
 from app.worker import on_signals
 from app.worker import run as run_worker
 from loops.migrations import upgrade
+from loops.vault import make_key_file
 
 
 async def run(settings: Settings, host: str, port: int) -> None:
     """Migrate, start the Redis of our own where none is named, and run web and worker until SIGTERM or SIGINT."""
     settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if not settings.encryption_key_list():
+        make_key_file(settings.key_file)
     await upgrade(settings.database)
     embedded = None if settings.redis_url else EmbeddedRedis(settings.folder / "redis")
     redis_url = settings.redis_url or (embedded.start() if embedded else "")
