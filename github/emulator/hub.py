@@ -12,6 +12,7 @@ from github.emulator.faults import Faults
 from github.emulator.git.signing import Signer
 from github.emulator.hooks.engine import HookEngine
 from github.emulator.limits import Limits
+from github.emulator.store.manifests import PendingApp
 from github.emulator.store.store import Store
 from github.emulator.tokens import Mint
 
@@ -49,8 +50,7 @@ class Hub:
         self.web_url = ""
         self.logs_url = ""
         self.log_key = secrets.token_bytes(32)
-        self.pushes: dict[str, Any] = {}
-        self.manifests: dict[str, Any] = {}
+        self.manifests: dict[str, PendingApp] = {}
         self.answer_observers: list[AnswerObserver] = []
         self.hook_observers: list[HookObserver] = []
         self.hooks = HookEngine(self)

@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse
 
 # texts of people are shown with their HTML, as on GitHub; this keeps it from doing anything
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
 _STAMP = re.compile(r"^(\d{4}-\d\d-\d\dT[\d:.]+Z) (.*)$")
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _markdown = MarkdownIt("gfm-like", {"html": True, "linkify": False})
@@ -65,7 +65,8 @@ _environment = Environment(
 _environment.filters.update({"markdown": markdown, "coloured": coloured, "log": log, "ago": ago})
 
 
-def page(name: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """A page from the template of that name."""
+def page(name: str, status: int = 200, leaves: bool = False, **values: Any) -> HTMLResponse:
+    """A page from the template of that name. `leaves`: its form may lead to another site."""
+    policy = _POLICY if leaves else f"{_POLICY}; form-action 'self'"
     html = _environment.get_template(f"{name}.html").render(**values)
-    return HTMLResponse(html, status, headers={"content-security-policy": _POLICY})
+    return HTMLResponse(html, status, headers={"content-security-policy": policy})

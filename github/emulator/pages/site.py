@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl
 
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.requests import Request
@@ -12,6 +11,7 @@ from starlette.routing import Route
 from github.emulator.acts import checks, comments
 from github.emulator.git import commits, diff
 from github.emulator.git.repository import EMPTY_TREE
+from github.emulator.pages.forms import fields
 from github.emulator.pages.render import page
 from github.emulator.store.issues import Issue
 from github.emulator.store.repositories import Repository
@@ -165,7 +165,7 @@ class Site:
 
     async def comment(self, request: Request) -> Response:
         """Comment as the person chosen in the form."""
-        form = await self._form(request)
+        form = await fields(request, self._hub.web_url)
         try:
             row = self._issue(request)
         except Missing:
@@ -178,7 +178,7 @@ class Site:
 
     async def press(self, request: Request) -> Response:
         """Press a button of a check run as the person chosen."""
-        form = await self._form(request)
+        form = await fields(request, self._hub.web_url)
         found = self._hub.store.check_runs.get(request.path_params["check"])
         user = self._hub.store.user(form.get("user", ""))
         if found is None or user is None:
@@ -188,10 +188,3 @@ class Site:
         except ValueError as error:
             return PlainTextResponse(f"{error}\n", 422)
         return RedirectResponse(f"{self._hub.web_url}{request.url.path.removesuffix('/actions')}", 303)
-
-    async def _form(self, request: Request) -> dict[str, str]:
-        """The fields of a form, if it is one of our own pages that sends it."""
-        origin = request.headers.get("origin", self._hub.web_url)
-        if origin != self._hub.web_url:
-            return {}
-        return dict(parse_qsl((await request.body()).decode(errors="replace")))

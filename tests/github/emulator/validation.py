@@ -12,6 +12,7 @@ import copy
 import functools
 import gzip
 import json
+import re
 from typing import Any
 
 import jsonschema_rs
@@ -22,8 +23,9 @@ from tests.github.emulator.openapi.slice import API, WEBHOOKS, shape
 Json = dict[str, Any]
 # what API version 2026-03-10 left out: no longer required there, and no longer to be sent
 _GONE = ("merge_commit_sha", "has_downloads", "rate")
-# the description asks of an account that it be a user and an enterprise at once, which no account is
-_WRONG = ("GET /app/installations", "account")
+# Gaps of the description itself: an account would have to be a user and an enterprise at once, and the list of
+# events that an App inside an issue may have is older than workflow_job.
+_WRONG = re.compile(r"GET /app/installations 200 at \d+/account$|.* at issue/performed_via_github_app/events/\d+$")
 _ERROR = {"$ref": "#/components/schemas/basic-error"}
 
 
@@ -101,9 +103,9 @@ class Validation:
             return
         for flaw in list(validator.iter_errors(body))[:5]:
             place = "/".join(map(str, flaw.instance_path))
-            if (key, place.rsplit("/", 1)[-1]) == _WRONG:
-                continue
-            self.problems.append(f"{key} {status} at {place}: {flaw.message[:300]}")
+            where = f"{key} {status} at {place}"
+            if not _WRONG.match(where):
+                self.problems.append(f"{where}: {flaw.message[:300]}")
 
     def settle(self) -> None:
         """Raise AssertionError if anything did not fit."""
