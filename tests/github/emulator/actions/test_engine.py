@@ -136,27 +136,6 @@ async def test_a_broken_workflow_file_is_a_startup_failure_without_jobs(house: H
     assert await jobs_of(house, token, run["id"]) == []
 
 
-@pytest.mark.parametrize(
-    ("trigger", "starts"),
-    [
-        ("push", True),
-        ("{push: {branches: ['b*']}}", True),
-        ("{push: {branches: [main]}}", False),
-        ("{push: {branches-ignore: ['b**']}}", False),
-        ("{push: {paths: ['sub/**']}}", True),
-        ("{push: {paths: ['docs/**']}}", False),
-        ("{push: {paths-ignore: ['**']}}", False),
-        ("{push: {tags: ['v*']}}", False),
-        ("[pull_request]", False),
-    ],
-)
-async def test_filters_decide_whether_a_push_starts_a_workflow(
-    house: House, token: str, trigger: str, starts: bool
-) -> None:
-    text = f"on: {trigger}\njobs: {{a: {{runs-on: x, steps: [{{run: 'true'}}]}}}}"
-    assert bool(await runs_of(house, token, await push(house, token, text))) is starts
-
-
 async def test_skip_ci_starts_nothing(house: House, token: str) -> None:
     body = {"message": "wip [skip ci]", "content": "eA==", "branch": "main"}
     made = await house.ask("PUT", f"{REPO}/contents/x.txt", token, json=body)
