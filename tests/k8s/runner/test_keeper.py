@@ -173,7 +173,9 @@ def test_an_agent_has_a_session_of_its_own_and_makes_private_files(tmp_path: Pat
 def test_interrupts_reach_the_agent_as_if_it_had_been_started_by_a_shell(tmp_path: Path) -> None:
     kept = Kept(tmp_path, "bash", "-c", "grep -E 'SigIgn|SigBlk' /proc/self/status | cut -f2 | tr '\\n' ' '; echo")
     kept.ended()
-    assert set(kept.printed().replace(" ", "")) == {"0"}
+    # signals 32 and up are the C library's own; some versions of make leave them ignored
+    standard = [int(mask, 16) & 0x7FFFFFFF for mask in kept.printed().split()]
+    assert standard == [0, 0]
 
 
 def test_a_prompt_of_two_megabytes_goes_in_whole_and_ends(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ class RealCli:
                 self._one(box, server, "endless", turns["endless"], sha, cancel=lambda told: self._over(told, caps))
             begun = box.checkout / "begun.txt"
             if "hangs" in turns:
-                limit = {"opencode": 14, "codex": 4, "claude": 4}[self.name]
+                limit = {"opencode": 30, "codex": 10, "claude": 10}[self.name]
                 self._one(box, server, "hangs", turns["hangs"], sha, limits={"seconds": limit})
                 begun.unlink(missing_ok=True)
             stop = "stop, said ann"
