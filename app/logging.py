@@ -1,9 +1,24 @@
 """Log lines: structured, one event a line, JSON or for a terminal."""
 
+import io
 import logging
 import sys
+from typing import TextIO, cast
 
 import structlog
+
+
+class _Stderr(io.TextIOBase):
+    """Standard error as it is at the moment of writing: whoever replaces it must not leave us with a closed file."""
+
+    def write(self, text: str) -> int:
+        return sys.stderr.write(text)
+
+    def flush(self) -> None:
+        sys.stderr.flush()
+
+
+_STDERR = cast("TextIO", _Stderr())
 
 
 def configure(level: str, *, json: bool) -> None:
@@ -26,10 +41,10 @@ def configure(level: str, *, json: bool) -> None:
     structlog.configure(
         processors=[*shared, *last],
         wrapper_class=structlog.make_filtering_bound_logger(number),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(_STDERR),
         cache_logger_on_first_use=True,
     )
-    handler = logging.StreamHandler(sys.stderr)
+    handler = logging.StreamHandler(_STDERR)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
