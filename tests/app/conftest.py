@@ -9,6 +9,7 @@ from starlette.applications import Starlette
 from app.settings import Settings
 from app.surface import Surface
 from app.web import create_app
+from tests.app.boxside import TOKEN
 
 SECRET = b"It's a Secret to Everybody"
 
@@ -43,3 +44,9 @@ async def http(app: Starlette) -> AsyncIterator[httpx.AsyncClient]:
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://greenloop.test") as client:
         yield client
+
+
+@pytest.fixture
+async def box(http: httpx.AsyncClient) -> AsyncIterator[httpx.AsyncClient]:
+    http.headers["authorization"] = f"Bearer {TOKEN}"
+    yield http

@@ -16,8 +16,8 @@ from app.web import create_app
 from k8s import runner
 from loops.database import Database
 from loops.tables import Event, Turn
+from tests.app.boxside import TOKEN, seed
 from tests.app.serving import serving
-from tests.app.test_turns import TOKEN, seed
 
 LINES = 500
 AGENT = f"import sys, time\nfor n in range({LINES}):\n    print('line', n, flush=True)\n    time.sleep(0.006)\n"

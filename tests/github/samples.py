@@ -1,12 +1,24 @@
 """Payloads by hand, as small as a rule needs them. Real ones are in `tests.github.payloads`."""
 
+import json
 from typing import Any
+
+from github.events import parse
+from github.identity import Me
+from github.outcomes import Outcome
+from github.triggers import decide
 
 APP = {"id": 1, "slug": "greenloop"}
 BOT = {"id": 900, "login": "greenloop[bot]", "type": "Bot"}
 ALICE = {"id": 10, "login": "alice", "type": "User"}
 REPOSITORY = {"id": 7, "full_name": "octo/app", "default_branch": "trunk"}
 SHA = "a" * 40
+ME = Me(app_id=1, slug="greenloop", bot_id=900, allowed_bots=frozenset({"renovate[bot]", "release-bot"}))
+
+
+def outcome(name: str, payload: dict[str, Any], me: Me = ME) -> Outcome:
+    """What a delivery means."""
+    return decide(parse(name, json.dumps(payload).encode()), me)
 
 
 def event(**fields: Any) -> dict[str, Any]:

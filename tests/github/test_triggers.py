@@ -1,26 +1,18 @@
 """The table of triggers: what is accepted, refused, news, a hint, or ignored."""
 
-import json
 from typing import Any
 
 import pytest
 
-from github.events import parse
 from github.identity import Me
 from github.mentions import Command
-from github.outcomes import Change, Hint, Ignored, News, Outcome, Refused, Request, Where, Why
-from github.triggers import decide
-from tests.github.samples import ALICE, APP, BOT, REPOSITORY, SHA, check_run, comment, event, issue, pull
+from github.outcomes import Ignored, Refused, Request, Where, Why
+from tests.github.samples import ALICE, APP, BOT, SHA, check_run, comment, event, issue, outcome, pull
 
-ME = Me(app_id=1, slug="greenloop", bot_id=900, allowed_bots=frozenset({"renovate[bot]", "release-bot"}))
 STRANGE_BOT = {"id": 901, "login": "other[bot]", "type": "Bot"}
 ALLOWED_BOT = {"id": 902, "login": "renovate[bot]", "type": "Bot"}
 PULL_ISSUE: dict[str, Any] = {"pull_request": {"url": "x", "merged_at": None}}
 ZEROS = "0" * 40
-
-
-def outcome(name: str, payload: dict[str, Any], me: Me = ME) -> Outcome:
-    return decide(parse(name, json.dumps(payload).encode()), me)
 
 
 ASKED = [
@@ -298,138 +290,6 @@ def test_a_refusal_has_a_reason_and_only_people_are_answered(
     assert isinstance(found, Refused), found
     assert word in found.reason
     assert bool(found.answer) is answered
-
-
-NEWS = [
-    ("issues", event(action="closed", issue=issue()), Change.ISSUE_CLOSED),
-    ("issues", event(action="deleted", issue=issue("@greenloop")), Change.ISSUE_DELETED),
-    ("issues", event(action="transferred", issue=issue()), Change.ISSUE_TRANSFERRED),
-    (
-        "issue_comment",
-        event(action="deleted", issue=issue(), comment=comment("@greenloop x")),
-        Change.COMMENT_DELETED,
-    ),
-    (
-        "pull_request_review_comment",
-        event(action="deleted", pull_request=pull(), comment=comment("@greenloop x")),
-        Change.COMMENT_DELETED,
-    ),
-    ("pull_request", event(action="opened", pull_request=pull()), Change.PULL_OPENED),
-    ("pull_request", event(action="reopened", pull_request=pull()), Change.PULL_OPENED),
-    ("pull_request", event(action="ready_for_review", pull_request=pull(None)), Change.PULL_OPENED),
-    ("pull_request", event(action="closed", pull_request=pull(state="closed", merged=False)), Change.PULL_CLOSED),
-    ("pull_request", event(action="closed", pull_request=pull(state="closed", merged=True)), Change.PULL_MERGED),
-    ("pull_request", event(action="synchronize", pull_request=pull(), before="b" * 40, after=SHA), Change.BRANCH_MOVED),
-    ("push", event(ref="refs/heads/topic", before="b" * 40, after=SHA), Change.BRANCH_MOVED),
-    ("push", event(ref="refs/heads/topic", before=ZEROS, after=SHA, created=True), Change.BRANCH_MOVED),
-    ("push", event(ref="refs/heads/topic", before=SHA, after=ZEROS, deleted=True), Change.BRANCH_DELETED),
-    ("repository", event(action="renamed", changes={"repository": {"name": {"from": "old"}}}), Change.RENAMED),
-    ("repository", event(action="transferred"), Change.TRANSFERRED),
-    ("repository", event(action="archived"), Change.ARCHIVED),
-    ("repository", event(action="unarchived"), Change.UNARCHIVED),
-    ("repository", event(action="deleted"), Change.REPOSITORY_DELETED),
-    ("repository", event(action="edited", changes={"default_branch": {"from": "main"}}), Change.DEFAULT_BRANCH_CHANGED),
-    ("installation", {"action": "created", "installation": {"id": 5}}, Change.INSTALLED),
-    ("installation", {"action": "deleted", "installation": {"id": 5}}, Change.UNINSTALLED),
-    ("installation", {"action": "suspend", "installation": {"id": 5}}, Change.SUSPENDED),
-    ("installation", {"action": "unsuspend", "installation": {"id": 5}}, Change.UNSUSPENDED),
-    (
-        "installation",
-        {"action": "new_permissions_accepted", "installation": {"id": 5}},
-        Change.PERMISSIONS_ACCEPTED,
-    ),
-    (
-        "installation_repositories",
-        {"action": "added", "installation": {"id": 5}, "repositories_added": [REPOSITORY]},
-        Change.REPOSITORIES_ADDED,
-    ),
-    (
-        "installation_repositories",
-        {"action": "removed", "installation": {"id": 5}, "repositories_removed": [REPOSITORY, None]},
-        Change.REPOSITORIES_REMOVED,
-    ),
-]
-
-
-@pytest.mark.parametrize(("name", "payload", "change"), NEWS)
-def test_a_change_of_the_world_is_news(name: str, payload: dict[str, Any], change: Change) -> None:
-    found = outcome(name, payload)
-    assert isinstance(found, News), found
-    assert (found.change, found.installation_id) == (change, 5)
-
-
-def test_news_of_a_deleted_branch_has_no_commit_after_it() -> None:
-    found = outcome("push", event(ref="refs/heads/a/b", before=SHA, after=ZEROS, deleted=True))
-    assert isinstance(found, News)
-    assert (found.branch, found.before, found.after) == ("a/b", SHA, "")
-
-
-def test_a_push_to_a_forks_branch_of_our_name_is_not_our_branch() -> None:
-    forked = pull(head={"ref": "greenloop/12-x", "sha": SHA, "repo": {"id": 99}})
-    found = outcome("pull_request", event(action="synchronize", pull_request=forked, after=SHA))
-    assert isinstance(found, News)
-    assert found.branch == ""
-    assert found.subject is not None
-    assert found.subject.head_repository_id == 99
-
-
-def test_news_of_repositories_lists_those_that_there_are() -> None:
-    payload = {"action": "removed", "installation": {"id": 5}, "repositories_removed": [REPOSITORY, None]}
-    found = outcome("installation_repositories", payload)
-    assert isinstance(found, News)
-    assert [repo.full_name for repo in found.repositories] == ["octo/app"]
-
-
-HINTS = [
-    ("check_run", event(action="completed", check_run=check_run(), sender=BOT)),
-    ("check_run", event(action="completed", check_run=check_run(app=None))),
-    ("check_suite", event(action="completed", check_suite={"head_sha": SHA, "app": {"id": 2}}, sender=BOT)),
-    ("workflow_run", event(action="completed", workflow_run={"id": 9, "run_attempt": 2, "head_sha": SHA}, sender=BOT)),
-    ("status", event(sha=SHA, state="failure", context="ci/x", branches=[{"name": "topic"}])),
-    ("status", event(sha=SHA, state="pending", branches=None, sender=None)),
-]
-
-
-@pytest.mark.parametrize(("name", "payload"), HINTS)
-def test_events_about_checks_are_hints_also_for_our_own_pushes(name: str, payload: dict[str, Any]) -> None:
-    found = outcome(name, payload)
-    assert isinstance(found, Hint), found
-    assert (found.sha, found.source, found.repo.id) == (SHA, name, 7)
-
-
-def test_a_hint_lists_no_pull_request_of_another_repository() -> None:
-    pulls = [
-        {"number": 1, "base": {"repo": {"id": 7}}},
-        {"number": 2, "base": {"repo": {"id": 99}}},
-        {"number": 3},
-        None,
-    ]
-    found = outcome("check_run", event(action="completed", check_run=check_run(pull_requests=pulls)))
-    assert isinstance(found, Hint)
-    assert found.pulls == (1, 3)
-
-
-def test_a_hint_of_a_fork_lists_none_and_is_a_hint_all_the_same() -> None:
-    found = outcome("check_run", event(action="completed", check_run=check_run(pull_requests=[])))
-    assert isinstance(found, Hint)
-    assert found.pulls == ()
-
-
-def test_a_button_of_our_own_check_is_a_request() -> None:
-    run = check_run(app=APP, external_id="s_1")
-    found = outcome(
-        "check_run", event(action="requested_action", check_run=run, requested_action={"identifier": "stop"})
-    )
-    assert isinstance(found, Request)
-    assert (found.why, found.button, found.external_id, found.sha) == (Why.BUTTON, "stop", "s_1", SHA)
-
-
-@pytest.mark.parametrize("name", ["check_run", "check_suite"])
-def test_a_rerun_of_our_own_check_is_a_request(name: str) -> None:
-    thing = check_run(app=APP) if name == "check_run" else {"head_sha": SHA, "app": APP}
-    found = outcome(name, event(action="rerequested", **{name: thing}))
-    assert isinstance(found, Request)
-    assert (found.why, found.sha) == (Why.RERUN, SHA)
 
 
 def test_commands_still_work_on_a_closed_pull_request() -> None:

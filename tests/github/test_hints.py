@@ -1,0 +1,59 @@
+"""Events about checks: hints, and the buttons of our own."""
+
+from typing import Any
+
+import pytest
+
+from github.outcomes import Hint, Request, Why
+from tests.github.samples import APP, BOT, SHA, check_run, event, outcome
+
+HINTS = [
+    ("check_run", event(action="completed", check_run=check_run(), sender=BOT)),
+    ("check_run", event(action="completed", check_run=check_run(app=None))),
+    ("check_suite", event(action="completed", check_suite={"head_sha": SHA, "app": {"id": 2}}, sender=BOT)),
+    ("workflow_run", event(action="completed", workflow_run={"id": 9, "run_attempt": 2, "head_sha": SHA}, sender=BOT)),
+    ("status", event(sha=SHA, state="failure", context="ci/x", branches=[{"name": "topic"}])),
+    ("status", event(sha=SHA, state="pending", branches=None, sender=None)),
+]
+
+
+@pytest.mark.parametrize(("name", "payload"), HINTS)
+def test_events_about_checks_are_hints_also_for_our_own_pushes(name: str, payload: dict[str, Any]) -> None:
+    found = outcome(name, payload)
+    assert isinstance(found, Hint), found
+    assert (found.sha, found.source, found.repo.id) == (SHA, name, 7)
+
+
+def test_a_hint_lists_no_pull_request_of_another_repository() -> None:
+    pulls = [
+        {"number": 1, "base": {"repo": {"id": 7}}},
+        {"number": 2, "base": {"repo": {"id": 99}}},
+        {"number": 3},
+        None,
+    ]
+    found = outcome("check_run", event(action="completed", check_run=check_run(pull_requests=pulls)))
+    assert isinstance(found, Hint)
+    assert found.pulls == (1, 3)
+
+
+def test_a_hint_of_a_fork_lists_none_and_is_a_hint_all_the_same() -> None:
+    found = outcome("check_run", event(action="completed", check_run=check_run(pull_requests=[])))
+    assert isinstance(found, Hint)
+    assert found.pulls == ()
+
+
+def test_a_button_of_our_own_check_is_a_request() -> None:
+    run = check_run(app=APP, external_id="s_1")
+    found = outcome(
+        "check_run", event(action="requested_action", check_run=run, requested_action={"identifier": "stop"})
+    )
+    assert isinstance(found, Request)
+    assert (found.why, found.button, found.external_id, found.sha) == (Why.BUTTON, "stop", "s_1", SHA)
+
+
+@pytest.mark.parametrize("name", ["check_run", "check_suite"])
+def test_a_rerun_of_our_own_check_is_a_request(name: str) -> None:
+    thing = check_run(app=APP) if name == "check_run" else {"head_sha": SHA, "app": APP}
+    found = outcome(name, event(action="rerequested", **{name: thing}))
+    assert isinstance(found, Request)
+    assert (found.why, found.sha) == (Why.RERUN, SHA)
