@@ -1,6 +1,7 @@
 """What `greenloop doctor` looks at: each check is a function that answers with findings and never raises."""
 
 import asyncio
+import os
 import shutil
 import subprocess
 import tempfile
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from app.settings import Settings
+from app.settings import Settings, unknown_variables
 
 Level = Literal["ok", "warn", "fail"]
 SECONDS = 15.0
@@ -48,6 +49,9 @@ async def examine(settings: Settings) -> list[Found]:
 
 async def _settings(settings: Settings) -> list[Found]:
     found = []
+    for name, nearest in unknown_variables(os.environ).items():
+        mend = f"Did you mean {nearest}?" if nearest else "Remove it; app/settings.py has the names."
+        found.append(Found("settings", "warn", f"{name} is no setting", mend))
     secrets = settings.webhook_secret_list()
     if not secrets:
         mend = "Set GREENLOOP_WEBHOOK_SECRETS_FILE to a file with the App's webhook secret."

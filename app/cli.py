@@ -10,6 +10,7 @@ from app.profile import profile, rotate_keys
 from app.replay import replay
 from app.serve import migrate, up, web, worker
 from app.session import session
+from app.setup import setup
 
 main = typer.Typer(
     name="greenloop",
@@ -25,7 +26,7 @@ def greenloop() -> None:
     """Keeps single commands by their names."""
 
 
-for command in (demo, up, web, worker, migrate, distill, replay, doctor):
+for command in (demo, setup, up, web, worker, migrate, distill, replay, doctor):
     main.command()(command)
 main.command("github")(local_github)
 main.add_typer(session)

@@ -2,11 +2,15 @@
 
 import asyncio
 import contextlib
+import os
 import sys
 from collections.abc import Iterator
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from app.settings import Settings
 
 HostOption = Annotated[str, typer.Option(help="Address to listen on. Keep 127.0.0.1 unless a proxy is in front.")]
 PortOption = Annotated[int, typer.Option(help="Port to listen on.")]
@@ -14,27 +18,21 @@ PortOption = Annotated[int, typer.Option(help="Port to listen on.")]
 
 def web(host: HostOption = "127.0.0.1", port: PortOption = 8080) -> None:
     """Run the web process: webhooks, the boxes' API, the pages."""
-    from app.logging import configure
-    from app.settings import Settings
     from app.web import server
     from app.wiring import open_web
 
     with setting_errors():
-        settings = Settings()
-        configure(settings.log_level, json=settings.log_json)
+        settings = _settings()
         app = open_web(settings, _redis_url(settings))
     server(app, host=host, port=port).run()
 
 
 def worker() -> None:
     """Run a worker: the steps of the loop and the sweep."""
-    from app.logging import configure
-    from app.settings import Settings
     from app.worker import run
 
     with setting_errors():
-        settings = Settings()
-        configure(settings.log_level, json=settings.log_json)
+        settings = _settings()
         asyncio.run(run(settings, _redis_url(settings)))
 
 
@@ -51,21 +49,31 @@ def migrate() -> None:
 
 def up(host: HostOption = "127.0.0.1", port: PortOption = 8080) -> None:
     """Run everything in one process on this machine: SQLite, an embedded Redis, local boxes."""
-    from app.logging import configure
-    from app.settings import Settings
     from app.up import run
 
     with setting_errors():
-        settings = Settings()
-        configure(settings.log_level, json=settings.log_json)
+        settings = _settings()
         asyncio.run(run(settings, host, port))
 
 
-def _redis_url(settings: "object") -> str:
-    url = str(getattr(settings, "redis_url", ""))
-    if not url:
+def _settings() -> "Settings":
+    """The settings of a process that serves, with its logging as they say."""
+    import structlog
+
+    from app.logging import configure
+    from app.settings import Settings, unknown_variables
+
+    settings = Settings()
+    configure(settings.log_level, json=settings.log_json)
+    for name, nearest in unknown_variables(os.environ).items():
+        structlog.get_logger().warning("settings.unknown", variable=name, nearest=nearest)
+    return settings
+
+
+def _redis_url(settings: "Settings") -> str:
+    if not settings.redis_url:
         raise ValueError("GREENLOOP_REDIS_URL is empty: name a Redis, or run everything with `greenloop up`")
-    return url
+    return settings.redis_url
 
 
 @contextlib.contextmanager

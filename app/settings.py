@@ -1,5 +1,7 @@
 """Every setting of the service, read once from `GREENLOOP_*` into one frozen object."""
 
+import difflib
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -76,6 +78,9 @@ class Settings(BaseSettings, LoopOptions):
         return self.service_url or self.public_url
 
     def private_key(self) -> str:
+        """The App's key. Raises ValueError where there is none, OSError for a file that cannot be read."""
+        if not self.app_id:
+            raise ValueError("GREENLOOP_APP_ID is not set: `greenloop setup URL` makes an App and its settings")
         return _secret(self.app_private_key, self.app_private_key_file)
 
     def webhook_secret_list(self) -> list[bytes]:
@@ -90,6 +95,16 @@ class Settings(BaseSettings, LoopOptions):
         if not named and self.key_file.exists():
             return keys_of(self.key_file.read_text())
         return keys_of(_secret(self.encryption_keys, self.encryption_keys_file))
+
+
+def unknown_variables(names: Iterable[str]) -> dict[str, str]:
+    """Those of the environment's `names` that look like a setting and are none, with the nearest that is one or ""."""
+    prefix = "GREENLOOP_"
+    known = [field.upper() for field in Settings.model_fields]
+    own = sorted(name.removeprefix(prefix) for name in names if name.startswith(prefix))
+    unknown = [name for name in own if name not in known and not name.startswith("TEST_")]
+    nearest = {name: difflib.get_close_matches(name, known, 1) for name in unknown}
+    return {prefix + name: prefix + found[0] if found else "" for name, found in nearest.items()}
 
 
 def _secret(value: SecretStr, file: Path | None) -> str:

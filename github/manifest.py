@@ -60,15 +60,14 @@ def manifest(
     service_url: str,
     *,
     name: str = "Greenloop",
-    redirect_path: str = "/setup/created",
+    redirect_url: str,
     callback_path: str = "/signin/callback",
-    setup_path: str = "/setup/installed",
     webhook_path: str = "/webhooks/github",
-    public: bool = False,
     workflows: bool = False,
 ) -> dict[str, Any]:
     """The manifest of an App for the service at `service_url` (https, as GitHub and people reach it).
 
+    GitHub sends the browser to `redirect_url` with the code for `convert`; it may be on the person's own machine.
     `workflows` asks to change workflow files too. Raises ValueError for a URL that GitHub would refuse.
     """
     base = service_url.rstrip("/")
@@ -80,11 +79,9 @@ def manifest(
         "name": name,
         "url": base,
         "hook_attributes": {"url": base + webhook_path, "active": True},
-        "redirect_url": base + redirect_path,
+        "redirect_url": redirect_url,
         "callback_urls": [base + callback_path],
-        "setup_url": base + setup_path,
-        "setup_on_update": True,
-        "public": public,
+        "public": False,
         "default_permissions": {**PERMISSIONS, **({"workflows": "write"} if workflows else {})},
         "default_events": list(EVENTS),
     }

@@ -9,18 +9,19 @@ from github.events import WANTED
 from github.manifest import EVENTS, convert, form_url, manifest
 from github.scopes import _WANTED
 
+BACK = "http://127.0.0.1:8000/created"
 GITHUB = Addresses.of("https://api.github.com")
 
 
 def test_the_manifest_asks_for_what_the_scopes_need_and_no_more() -> None:
-    asked = manifest("https://loop.example.com/")["default_permissions"]
+    asked = manifest("https://loop.example.com/", redirect_url=BACK)["default_permissions"]
     needed: dict[str, set[str]] = {}
     for permissions in _WANTED.values():
         for name, level in permissions.items():
             needed.setdefault(name, set()).add(level)
     highest = {name: "write" if "write" in levels else "read" for name, levels in needed.items()}
     assert {**asked, "workflows": "write"} == highest
-    assert manifest("https://x.example", workflows=True)["default_permissions"] == highest
+    assert manifest("https://x.example", redirect_url=BACK, workflows=True)["default_permissions"] == highest
 
 
 def test_the_manifest_subscribes_to_every_event_that_is_wanted() -> None:
@@ -29,16 +30,16 @@ def test_the_manifest_subscribes_to_every_event_that_is_wanted() -> None:
 
 
 def test_the_addresses_in_the_manifest_are_those_of_the_service() -> None:
-    found = manifest("https://loop.example.com/")
+    found = manifest("https://loop.example.com/", redirect_url=BACK)
     assert found["hook_attributes"]["url"] == "https://loop.example.com/webhooks/github"
-    assert found["redirect_url"].startswith("https://loop.example.com/")
+    assert found["redirect_url"] == BACK
     json.dumps(found)
 
 
 @pytest.mark.parametrize("url", ["loop.example.com", "", "ftp://x", "https://"])
 def test_an_address_that_github_would_refuse_is_refused_first(url: str) -> None:
     with pytest.raises(ValueError, match="no http"):
-        manifest(url)
+        manifest(url, redirect_url=BACK)
 
 
 def test_the_form_goes_to_the_persons_or_the_organisations_settings() -> None:
