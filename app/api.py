@@ -7,13 +7,14 @@ Errors are `{"error": "…", "field": "…"}` with 400 for input, 401 for the to
 import hmac
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from app import operations
 from app.surface import surface
 from loops import contracts
 
@@ -21,7 +22,6 @@ SURFACE = "api"
 BODY_LIMIT = 256 * 1024
 
 Handler = Callable[[Request], Awaitable[Response]]
-_PRIVATE = ("row", "wake")
 
 
 def routes() -> list[Route]:
@@ -34,16 +34,23 @@ def routes() -> list[Route]:
     ]
 
 
+def refusal(request: Request) -> Response | None:
+    """The answer to a request without the API's token; None for one that may pass."""
+    token = surface(request).settings.api_token_text()
+    if not token:
+        return _error(404, "the API is off: set GREENLOOP_API_TOKEN")
+    scheme, _, given = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), token.encode()):
+        return None
+    answer = _error(401, "the bearer token is missing or wrong")
+    answer.headers["www-authenticate"] = "Bearer"
+    return answer
+
+
 def _guarded(handler: Handler) -> Handler:
     async def guarded(request: Request) -> Response:
-        token = surface(request).settings.api_token_text()
-        if not token:
-            return _error(404, "the API is off: set GREENLOOP_API_TOKEN")
-        scheme, _, given = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), token.encode()):
-            answer = _error(401, "the bearer token is missing or wrong")
-            answer.headers["www-authenticate"] = "Bearer"
-            return answer
+        if (refused := refusal(request)) is not None:
+            return refused
         try:
             return await handler(request)
         except contracts.Invalid as error:
@@ -55,7 +62,6 @@ def _guarded(handler: Handler) -> Handler:
 
 
 async def _start(request: Request) -> Response:
-    here = surface(request)
     given = await _body(request)
     known = {field.name for field in fields(contracts.Start)} | {"installation"}
     if strange := sorted(set(given) - known):
@@ -67,41 +73,27 @@ async def _start(request: Request) -> Response:
         max_steps=_value(given, "max_steps", (int,)),
         person=_value(given, "person", (str,)),
     )
-    async with here.database.write() as tx:
-        tenant = await contracts.tenant_of(tx, _value(given, "installation", (int,)))
-        options = here.settings
-        done = await contracts.start(tx, tenant, wish, surface=SURFACE, cap=options.cap, now=here.clock())
-    await here.queue.send("advance", done.row, f"advance:{done.row}:{done.wake}:started")
-    return JSONResponse(_plain(done), 201, headers={"location": f"/api/v1/sessions/{done.session}"})
+    done = await operations.start(surface(request), _value(given, "installation", (int,)), wish, SURFACE)
+    return JSONResponse(operations.plain(done), 201, headers={"location": f"/api/v1/sessions/{done.session}"})
 
 
 async def _list(request: Request) -> Response:
-    here = surface(request)
-    async with here.database.read() as tx:
-        tenant = await contracts.tenant_of(tx, _number(request, "installation"))
-        status, limit = request.query_params.get("status"), _number(request, "limit") or 50
-        found = await contracts.list_sessions(tx, tenant, status=status, limit=limit)
-    return JSONResponse({"sessions": [_plain(each) for each in found]})
+    status, limit = request.query_params.get("status"), _number(request, "limit") or 50
+    found = await operations.list_sessions(surface(request), _number(request, "installation"), status, limit)
+    return JSONResponse({"sessions": [operations.plain(each) for each in found]})
 
 
 async def _get(request: Request) -> Response:
-    here = surface(request)
-    async with here.database.read() as tx:
-        tenant = await contracts.tenant_of(tx, _number(request, "installation"))
-        after = _number(request, "after") or 0
-        found = await contracts.get(tx, tenant, request.path_params["session"], after=after)
-    return JSONResponse(_plain(found))
+    session, after = request.path_params["session"], _number(request, "after") or 0
+    return JSONResponse(
+        operations.plain(await operations.get(surface(request), _number(request, "installation"), session, after))
+    )
 
 
 async def _cancel(request: Request) -> Response:
-    here = surface(request)
-    async with here.database.write() as tx:
-        tenant = await contracts.tenant_of(tx, _number(request, "installation"))
-        name, now = request.path_params["session"], here.clock()
-        done = await contracts.cancel(tx, tenant, name, by=SURFACE, surface=SURFACE, now=now)
-    if done.was_open:
-        await here.queue.send("advance", done.row, f"advance:{done.row}:{done.wake}:cancel")
-    return JSONResponse(_plain(done))
+    session = request.path_params["session"]
+    done = await operations.cancel(surface(request), _number(request, "installation"), session, SURFACE)
+    return JSONResponse(operations.plain(done))
 
 
 async def _body(request: Request) -> dict[str, Any]:
@@ -136,10 +128,6 @@ def _number(request: Request, name: str) -> int | None:
     if not (text.isascii() and text.isdigit() and len(text) < 16):
         raise contracts.Invalid(name, f"{name} has to be a whole number")
     return int(text)
-
-
-def _plain(value: Any) -> dict[str, Any]:
-    return {name: item for name, item in asdict(value).items() if name not in _PRIVATE}
 
 
 def _error(status: int, message: str, field: str = "") -> JSONResponse:

@@ -4,7 +4,7 @@ import contextlib
 import gc
 import socket
 from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -24,6 +24,9 @@ from loops.box_secrets import Credentials, FetchTokens, NoCredentials, NoFetchTo
 from loops.bus import Bus
 from loops.database import Database
 from loops.queue import Queue
+
+if TYPE_CHECKING:
+    from app.mcp import McpSurface
 
 WEBHOOKS = "/webhooks/github"
 DRAIN_SECONDS = 10
@@ -59,12 +62,15 @@ def create_app(
         credentials=credentials or NoCredentials(),
     )
 
+    agents = _mcp(shared)
+
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         await shared.bus.start()
         await shared.inbox.start()
         try:
-            yield
+            async with agents.running() if agents else contextlib.nullcontext():
+                yield
         finally:
             await shared.inbox.close()
             await shared.bus.close()
@@ -76,6 +82,7 @@ def create_app(
         routes=[
             *turns.routes(),
             *api.routes(),
+            *([Route("/mcp", agents)] if agents else []),
             Route("/healthz", health.healthz),
             Route("/readyz", health.readyz),
             Route("/metrics", metrics.metrics),
@@ -88,6 +95,15 @@ def create_app(
     )
     app.state.surface = shared
     return app
+
+
+def _mcp(shared: Surface) -> "McpSurface | None":
+    if not shared.settings.api_token_text():
+        return None
+    # its imports cost a second of a start
+    from app.mcp import McpSurface
+
+    return McpSurface(shared)
 
 
 class Application(Starlette):
