@@ -34,6 +34,13 @@ class Settings(BaseSettings, LoopOptions):
     api_token_file: Path | None = Field(None, description="File that holds it.")
     encryption_keys: SecretStr = Field(SecretStr(""), description="Fernet keys, a line each; the first encrypts.")
     encryption_keys_file: Path | None = Field(None, description="File that holds them.")
+    client_id: str = Field("", description="The App's client id: people sign in with GitHub to see the pages.")
+    sign_in_secret: SecretStr = Field(SecretStr(""), description="The App's client secret, for the sign-in.")
+    sign_in_secret_file: Path | None = Field(None, description="File that holds it.")
+    pages: Literal["auto", "open"] = Field(
+        "auto",
+        description="Without sign-in the pages are for this machine only; open: for whoever reaches the service.",
+    )
     github_api_url: str = Field("https://api.github.com", description="GHES: https://HOST/api/v3.")
     github_web_url: str = Field("https://github.com", description="Where people and git reach GitHub.")
     github_api_version: Literal["2022-11-28", "2026-03-10"] = Field(
@@ -88,6 +95,9 @@ class Settings(BaseSettings, LoopOptions):
 
     def api_token_text(self) -> str:
         return _secret(self.api_token, self.api_token_file).strip()
+
+    def sign_in_secret_text(self) -> str:
+        return _secret(self.sign_in_secret, self.sign_in_secret_file).strip()
 
     def encryption_key_list(self) -> list[str]:
         """The keys; where none is named, those of the file that `greenloop up` made in the data folder."""

@@ -10,6 +10,7 @@ from starlette.requests import HTTPConnection
 from app.inbox import Inbox
 from app.metrics import Metrics
 from app.settings import Settings
+from app.signin.gate import Gate
 from loops.box_secrets import Credentials, FetchTokens
 from loops.bus import Bus
 from loops.database import Database
@@ -26,6 +27,7 @@ class Surface:
     queue: Queue
     inbox: Inbox
     metrics: Metrics
+    gate: Gate
     fetch_tokens: FetchTokens
     credentials: Credentials
     stopping: asyncio.Event = field(default_factory=asyncio.Event)

@@ -18,6 +18,9 @@ from app.inbox import Inbox
 from app.pages import live, sessions
 from app.pages.render import STATIC
 from app.settings import Settings
+from app.signin.gate import Gate
+from app.signin.routes import people
+from app.signin.routes import routes as signin_routes
 from app.surface import Surface
 from loops.arrivals import arrivals
 from loops.box_secrets import Credentials, FetchTokens, NoCredentials, NoFetchTokens
@@ -58,6 +61,7 @@ def create_app(
         queue=queue,
         inbox=inbox,
         metrics=figures,
+        gate=Gate(settings),
         fetch_tokens=fetch_tokens or NoFetchTokens(),
         credentials=credentials or NoCredentials(),
     )
@@ -73,6 +77,7 @@ def create_app(
                 yield
         finally:
             await shared.inbox.close()
+            await shared.gate.aclose()
             await shared.bus.close()
             await shared.queue.close()
             await shared.database.close()
@@ -86,9 +91,10 @@ def create_app(
             Route("/healthz", health.healthz),
             Route("/readyz", health.readyz),
             Route("/metrics", metrics.metrics),
-            Route("/", sessions.index),
-            Route("/sessions/{session}", sessions.session),
-            Route("/sessions/{session}/events", live.events),
+            *signin_routes(),
+            Route("/", people(sessions.index)),
+            Route("/sessions/{session}", people(sessions.session)),
+            Route("/sessions/{session}/events", people(live.events, stream=True)),
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
         lifespan=lifespan,

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from app.pages.entries import block
 from app.pages.render import html
-from app.pages.sessions import missing, visible
+from app.pages.sessions import missing, visible, visitor
 from app.pages.view import View, state_html, view
 from app.surface import Surface, surface
 from loops import journal
@@ -20,6 +20,8 @@ from loops.tables import Event, Session
 LOOK_AGAIN = 5.0
 """Seconds between looks at the database when nothing wakes the stream."""
 LONGEST = 18
+RECHECK = 120.0
+"""Seconds after which somebody who is signed in has to show again that they may see the session."""
 
 
 async def events(request: Request) -> Response:
@@ -34,16 +36,23 @@ async def events(request: Request) -> Response:
         return missing(request)
     behind = request.headers.get("last-event-id") or request.query_params.get("after") or "0"
     after = int(behind) if behind.isdecimal() and len(behind) <= LONGEST else 0
-    return EventSourceResponse(stream(here, session.id, after), ping=15)
+    longest = RECHECK if visitor(request).login else None
+    return EventSourceResponse(stream(here, session.id, after, longest), ping=15)
 
 
-async def stream(here: Surface, session_id: int, after: int) -> AsyncIterator[ServerSentEvent]:
-    """What happens in the session behind the event `after`, until the session is over or the server stops."""
+async def stream(
+    here: Surface, session_id: int, after: int, longest: float | None = None
+) -> AsyncIterator[ServerSentEvent]:
+    """What happens in the session behind the event `after`, until the session is over or the server stops.
+
+    After `longest` seconds it ends too: the browser comes again by itself, and passes the gate again.
+    """
     shown = ""
+    ends = None if longest is None else here.clock() + longest
     here.metrics.watchers.inc()
     try:
         with here.bus.listening(f"session:{session_id}") as event:
-            while not here.stopping.is_set():
+            while not here.stopping.is_set() and (ends is None or here.clock() < ends):
                 found, new = await _news(here, session_id, after)
                 for one in new:
                     after = one.seq

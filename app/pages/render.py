@@ -18,7 +18,8 @@ HEADERS = {
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
         "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
     ),
-    "referrer-policy": "no-referrer",
+    # same-origin: with no-referrer a browser names no origin when it sends a form
+    "referrer-policy": "same-origin",
     "x-content-type-options": "nosniff",
     "cache-control": "no-store",
 }
@@ -47,6 +48,6 @@ def html(template: str, **values: Any) -> str:
     return _templates.get_template(template).render(**values)
 
 
-def page(template: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """A page."""
-    return HTMLResponse(html(template, **values), status, headers=HEADERS)
+def page(template: str, status: int = 200, *, who: str = "", **values: Any) -> HTMLResponse:
+    """A page; `who` is the login of whoever is signed in."""
+    return HTMLResponse(html(template, who=who, **values), status, headers=HEADERS)

@@ -9,36 +9,45 @@ from app.pages import words
 from app.pages.entries import blocks
 from app.pages.render import page
 from app.pages.view import state_html, view
+from app.signin.gate import Visitor
 from app.surface import surface
 from loops.tables import Event, Repository, Session
 
 LISTED = 100
+REPOSITORIES = 30_000
+"""As many parameters as a database takes in one query; whoever has a role in more sees the newest repositories'."""
 EVENTS = 400
 """Events on one page; earlier ones are a link away."""
 
 
 async def visible(tx: AsyncSession, request: Request) -> Session | None:
-    """The session of the address, if whoever asks may see it: every page of a session comes through here.
-
-    Whoever reaches the service and knows the address may; the service listens on 127.0.0.1 unless told otherwise.
-    """
+    """The session of the address, if whoever asks may see it: every page of a session comes through here."""
     found = await tx.execute(select(Session).where(Session.public_id == request.path_params["session"]))
-    return found.scalar_one_or_none()
+    session = found.scalar_one_or_none()
+    return session if session is not None and visitor(request).sees(session.repository_id) else None
+
+
+def visitor(request: Request) -> Visitor:
+    """Who asks, as `app.signin.routes.people` found it."""
+    found: Visitor = request.state.visitor
+    return found
 
 
 async def index(request: Request) -> Response:
-    """GET /: the newest sessions."""
+    """GET /: the newest sessions that whoever asks may see."""
+    who = visitor(request)
+    query = (
+        select(Session, Repository.full_name)
+        .outerjoin(Repository, Repository.id == Session.repository_id)
+        .order_by(Session.id.desc())
+        .limit(LISTED)
+    )
+    if who.repositories is not None:
+        query = query.where(Session.repository_id.in_(sorted(who.repositories)[-REPOSITORIES:]))
     async with surface(request).database.read() as tx:
-        found = (
-            await tx.execute(
-                select(Session, Repository.full_name)
-                .outerjoin(Repository, Repository.id == Session.repository_id)
-                .order_by(Session.id.desc())
-                .limit(LISTED)
-            )
-        ).all()
+        found = (await tx.execute(query)).all()
     rows = [(session, name or f"repository {session.repository_id}", *words.state(session)) for session, name in found]
-    return page("index.html", rows=rows, most=LISTED)
+    return page("index.html", who=who.login, rows=rows, most=LISTED)
 
 
 async def session(request: Request) -> Response:
@@ -56,6 +65,7 @@ async def session(request: Request) -> Response:
         events = list((await tx.execute(query)).scalars())[::-1]
     return page(
         "session.html",
+        who=visitor(request).login,
         session=found,
         repository=about.repository,
         state=state_html(about, here.settings.github_web_url),
@@ -69,7 +79,7 @@ async def session(request: Request) -> Response:
 
 def missing(request: Request) -> Response:
     """404 for people."""
-    return page("missing.html", 404, path=request.url.path)
+    return page("missing.html", 404, who=visitor(request).login, path=request.url.path)
 
 
 def _number(text: str | None) -> int | None:

@@ -201,6 +201,10 @@ class LocalGitHub:
         if secret is not None:
             self.app.hook.secret = secret
 
+    def set_callback(self, *urls: str) -> None:
+        """Where people may be sent back to after they let the App act for them."""
+        self.app.callback_urls = list(urls)
+
     def protect(
         self,
         full_name: str,

@@ -12,6 +12,7 @@ from starlette.routing import Route
 from github.emulator.api.pipeline import Pipeline
 from github.emulator.git.http import GitHttp
 from github.emulator.pages.apps import AppPages
+from github.emulator.pages.authorize import AuthorizePages
 from github.emulator.pages.site import Site
 from github.emulator.rest.table import table
 
@@ -51,6 +52,7 @@ def application(hub: "Hub", control: Sequence[Route]) -> Starlette:
         Route("/{owner}/{repo}/{tail:git}", git.serve, methods=["GET", "POST"]),
         *Site(hub).routes(),
         *AppPages(hub).routes(),
+        *AuthorizePages(hub).routes(),
         Route("/{path:path}", pipeline.answer, methods=METHODS),
     ]
     return Starlette(routes=routes)

@@ -27,6 +27,11 @@ def personal_token() -> str:
     return f"ghp_{_random(36)}"
 
 
+def user_token(prefix: str = "ghu", length: int = 36) -> str:
+    """A user access token of an App, or with `ghr` the refresh token that comes with it."""
+    return f"{prefix}_{_random(length)}"
+
+
 @dataclass(frozen=True)
 class Mint:
     """Makes installation tokens: the older 40 characters, or the stateless `ghs_<APPID>_<JWT>` of about 520."""

@@ -79,6 +79,13 @@ def test_wrong_values_are_refused_by_name(program: str, values: Object, words: s
     assert words in done.stderr
 
 
+def test_sign_in_needs_the_client_id_too() -> None:
+    values = merged(NEEDED, {"secrets": {"signinSecret": {"enabled": True}}})
+    done = helm("helm", "template", "x", str(CHART), values=values)
+    assert done.returncode != 0
+    assert "github.clientId is required" in done.stderr
+
+
 @pytest.mark.parametrize(("missing", "words"), [("github", "github.appId is required"), ("publicUrl", "publicUrl is")])
 def test_what_is_required_is_asked_for_by_name(missing: str, words: str) -> None:
     done = helm("helm", "template", "x", str(CHART), values={key: NEEDED[key] for key in NEEDED if key != missing})
@@ -232,14 +239,14 @@ def test_secrets_are_mounted_as_files_and_never_rendered() -> None:
     assert env["GREENLOOP_DATABASE_URL"]["valueFrom"]["secretKeyRef"] == {"name": "database", "key": "url"}
     assert env["GREENLOOP_REDIS_URL"]["valueFrom"]["secretKeyRef"] == {"name": "redis", "key": "url"}
     mount = next(item for item in web["containers"][0]["volumeMounts"] if item["name"] == "secrets")["mountPath"]
-    for name in ("APP_PRIVATE_KEY", "WEBHOOK_SECRETS", "ENCRYPTION_KEYS", "SIGNIN_SECRET"):
+    for name in ("APP_PRIVATE_KEY", "WEBHOOK_SECRETS", "ENCRYPTION_KEYS", "SIGN_IN_SECRET"):
         assert env[f"GREENLOOP_{name}_FILE"]["value"].startswith(mount + "/")
 
 
 def test_every_setting_of_the_chart_is_one_that_the_service_knows() -> None:
     from app.settings import Settings
 
-    items = render(merged(PRODUCTION, {"settings": {}, "secrets": {"signinSecret": {"enabled": False}}}))
+    items = render(merged(PRODUCTION, {"settings": {}}))
     web = pod_specs(items)["Deployment/greenloop-web"]["containers"][0]
     names = {item["name"] for item in web["env"]} | set(one(items, "ConfigMap", "greenloop")["data"])
     ours = {name.removeprefix("GREENLOOP_").lower() for name in names if name.startswith("GREENLOOP_")}

@@ -129,7 +129,7 @@ seccompProfile: { type: RuntimeDefault }
 - name: GREENLOOP_ENCRYPTION_KEYS_FILE
   value: /etc/greenloop/secrets/encryption-keys
 {{- if .Values.secrets.signinSecret.enabled }}
-- name: GREENLOOP_SIGNIN_SECRET_FILE
+- name: GREENLOOP_SIGN_IN_SECRET_FILE
   value: /etc/greenloop/secrets/signin-secret
 {{- end }}
 - name: TMPDIR

@@ -75,6 +75,7 @@ def converted(hub: "Hub", code: str) -> App | None:
     app.external_url = manifest["url"]
     app.description = str(manifest.get("description") or "")
     app.setup_url = str(manifest.get("setup_url") or "")
+    app.callback_urls = [str(url) for url in manifest.get("callback_urls") or []]
     ping(hub, app)
     return app
 

@@ -70,7 +70,7 @@ def permit(call: Call, route: Route) -> None:
         if actor.kind != "app":
             raise Refusal(401, "A JSON web token could not be decoded")
         return
-    if actor.kind == "app":
+    if actor.kind in ("app", "client"):
         raise bad_credentials()
     if route.permission == "installation":
         if actor.token is None:
@@ -90,6 +90,9 @@ def _permit_on_repository(call: Call, route: Route, repository: Repository) -> N
     reads = call.method in ("GET", "HEAD")
     if actor.kind == "anonymous" and not reads:
         raise Refusal(401, "Requires authentication")
+    if actor.kind == "user" and actor.app is not None:
+        # a person's token of an App is for the person's own routes here
+        raise no_permission(route.accepted)
     if actor.kind == "user" and not repository.allows(actor.user, route.needed_role):
         raise not_found() if reads else Refusal(403, "Must have admin rights to Repository.")
     if actor.token is not None:

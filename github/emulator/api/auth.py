@@ -2,10 +2,12 @@
 
 import base64
 import binascii
+import hmac
 from typing import TYPE_CHECKING
 
 from github.emulator.api.call import ANONYMOUS, Actor
 from github.emulator.api.errors import Refusal, bad_credentials
+from github.emulator.store.apps import App
 from github.emulator.store.installations import InstallationToken
 from github.emulator.tokens import verify_app_jwt
 
@@ -31,6 +33,9 @@ def credential(header: str | None) -> str | None:
 
 def authenticate(hub: "Hub", header: str | None) -> Actor:
     """The caller. Raises `Refusal` 401, 403 (suspended) or 404 (unknown App)."""
+    client = _client(hub, header)
+    if client is not None:
+        return Actor("client", None, client)
     secret = credential(header)
     if secret is None:
         return ANONYMOUS
@@ -42,10 +47,30 @@ def authenticate(hub: "Hub", header: str | None) -> Actor:
     if secret.count(".") == 2:
         app = verify_app_jwt(hub.store, secret, hub.clock.now())
         return Actor("app", app.bot, app)
+    person = hub.store.user_tokens.get(secret)
+    if person is not None:
+        if person.revoked or person.expires_at <= hub.clock.now():
+            raise bad_credentials()
+        return Actor("user", person.user, person.app)
     user = hub.store.user_by_token(secret)
     if user is None:
         raise bad_credentials()
     return Actor("user", user)
+
+
+def _client(hub: "Hub", header: str | None) -> App | None:
+    """The App whose client id and secret are the Basic credentials."""
+    scheme, _, rest = (header or "").strip().partition(" ")
+    if scheme.lower() != "basic":
+        return None
+    try:
+        name, _, secret = base64.b64decode(rest).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+    found = next((app for app in hub.store.apps if app.client_id == name), None)
+    if found is not None and not hmac.compare_digest(found.client_secret, secret):
+        raise bad_credentials()
+    return found
 
 
 def _installation(hub: "Hub", token: InstallationToken) -> Actor:

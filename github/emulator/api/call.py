@@ -18,7 +18,10 @@ MAX_BODY = 65_536
 
 @dataclass(frozen=True)
 class Actor:
-    """Who calls: `kind` is app (by JWT), installation, user or anonymous. `user` is who things are done as."""
+    """Who calls: `kind` is app (by JWT), client (an App by its client secret), installation, user or anonymous.
+
+    `user` is who things are done as. A person whose token is an App's has that `app`.
+    """
 
     kind: str
     user: User | None = None

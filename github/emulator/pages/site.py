@@ -29,7 +29,7 @@ class _Owner(Convertor[str]):
     """A login: whatever is no root of the API."""
 
     regex = (
-        r"(?!(?:repos|repositories|app|apps|users|user|orgs|installation|app-manifests|api|graphql|settings|_local"
+        r"(?!(?:repos|repositories|app|apps|applications|login|users|user|orgs|installation|app-manifests|api|graphql|settings|_local"
         r"|rate_limit|meta|avatars)(?:/|$))[^/]+"
     )
 

@@ -1,6 +1,6 @@
 """GitHub Apps, their keys and their one webhook."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
@@ -40,6 +40,7 @@ class App:
     description: str = ""
     external_url: str = "https://example.com"
     setup_url: str = ""
+    callback_urls: list[str] = field(default_factory=list)
     key_file: Path | None = None
     secret_file: Path | None = None
 

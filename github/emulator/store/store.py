@@ -1,6 +1,7 @@
 """The whole memory of the local GitHub, with the look-ups that need no thought."""
 
 from github.emulator.store.apps import App
+from github.emulator.store.authorizations import PendingAuthorization, UserToken
 from github.emulator.store.checks import CheckRun, CheckSuite
 from github.emulator.store.comments import Comment
 from github.emulator.store.deliveries import Delivery
@@ -46,6 +47,8 @@ class Store:
         self.deliveries: Table[Delivery] = Table(160_000_000_000)
         self.hooks: _Counter = _Counter(480_000_000)
         self.tokens: dict[str, InstallationToken] = {}
+        self.authorizations: dict[str, PendingAuthorization] = {}
+        self.user_tokens: dict[str, UserToken] = {}
         self.renames: dict[str, int] = {}
 
     def user(self, login: str) -> User | None:

@@ -1,0 +1,1 @@
+"""Who looks at the pages, and which repositories' sessions they may see."""
