@@ -1,9 +1,15 @@
-"""Which shape, if any, a plain line has: the recognisers' tables compiled into two expressions."""
+"""Which shape, if any, a plain line has.
+
+Shapes that can say no at a line's first letters are one expression; those that look further, the dear ones, are tried
+only on lines that hold their literals.
+"""
 
 import re
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
 
+from loops.evidence.general import WORDS
+from loops.evidence.literals import Literals
 from loops.evidence.shapes import delivery, javascript, managed, native, python, runner
 from loops.evidence.shapes.shape import Shape
 
@@ -15,56 +21,77 @@ TABLE: tuple[Shape, ...] = (
     *native.SHAPES,
     *managed.SHAPES,
 )
+DEAR = tuple(i for i, shape in enumerate(TABLE) if shape.dear)
 NAMED = re.compile(r"\(\?P<\w+>")
 
 
 class Matcher:
-    """Matches lines against the shapes that are believable in this log.
+    """Matches the lines of one log against the shapes that are believable in it.
 
-    `holds` tells whether the log holds a text; `without` are tools to leave out (to measure what the general method
-    keeps by itself).
+    `whole` is the log's kept text, which some shapes want to hold a certain text before they are believed; `without`
+    are tools to leave out (to measure what the general method keeps by itself).
     """
 
-    def __init__(self, holds: Callable[[str], bool], without: frozenset[str] = frozenset()) -> None:
-        usable = tuple(i for i, s in enumerate(TABLE) if s.tool not in without and (not s.needs or holds(s.needs)))
-        self._anchored, self._dear = _compiled(usable)
+    def __init__(self, texts: Sequence[str], whole: str, without: frozenset[str] = frozenset()) -> None:
+        self._texts = texts
+        self._candidates = _literals().candidates(texts)
+        usable = [i for i, s in enumerate(TABLE) if s.tool not in without and (not s.needs or s.needs in whole)]
+        cheap = [i for i in usable if not TABLE[i].dear]
+        self._common = _union(tuple(i for i in cheap if not TABLE[i].needs))
+        self._needy = _union(tuple(i for i in cheap if TABLE[i].needs))
+        self._dear = sum(1 << DEAR.index(i) for i in usable if TABLE[i].dear)
+        self._known: dict[str, Shape | None] = {}
+        self._tried: dict[int, tuple[int, ...]] = {}
 
-    def match(self, line: str, spoken: bool) -> Shape | None:
-        """The shape of a line. What a workflow command made an error of is matched by its text too.
+    def said(self, i: int) -> bool:
+        """Whether line `i` holds any word of failure at all."""
+        return bool(self._candidates[i] >> len(DEAR))
 
-        `spoken` says whether the line holds any word of failure; without, the dear expressions are not tried.
-        """
-        best = self._best(line, spoken)
+    def match(self, i: int) -> Shape | None:
+        """The shape of line `i`. What a workflow command made an error of is matched by its text too."""
+        line = self._texts[i]
+        if line in self._known:
+            return self._known[line]
+        dear = self._indexes(self._candidates[i] & self._dear)
+        best = self._best(line, dear)
         if line.startswith("##[error]") and (best is None or best.kind is None):
-            return self._best(line.removeprefix("##[error]"), spoken) or best
+            best = self._best(line.removeprefix("##[error]"), dear) or best
+        self._known[line] = best
         return best
 
-    def _best(self, line: str, spoken: bool) -> Shape | None:
+    def _best(self, line: str, dear: tuple[int, ...]) -> Shape | None:
         """The earlier in the table wins, except that a text that may stand anywhere yields to a lesser shape only
         of its own tool."""
-        cheap = _index(self._anchored(line))
-        dear = _index(self._dear(line)) if spoken else None
-        if cheap is None or dear is None:
-            index = cheap if dear is None else dear
-            return None if index is None else TABLE[index]
-        a, b = TABLE[cheap], TABLE[dear]
+        found = [index for union in (self._common, self._needy) if (index := _index(union(line))) is not None]
+        far = next((index for index in dear if TABLE[index].regex.match(line)), None)
+        if not found:
+            return None if far is None else TABLE[far]
+        near = min(found)
+        if far is None:
+            return TABLE[near]
+        a, b = TABLE[near], TABLE[far]
         if b.loose:
             return b if b.points > a.points and b.tool != a.tool else a
-        return a if cheap < dear else b
+        return a if near < far else b
+
+    def _indexes(self, bits: int) -> tuple[int, ...]:
+        """The shapes of a set of bits, in the table's order."""
+        if bits not in self._tried:
+            self._tried[bits] = tuple(index for bit, index in enumerate(DEAR) if bits >> bit & 1)
+        return self._tried[bits]
 
 
 def _index(found: "re.Match[str] | None") -> int | None:
     return int(found.lastgroup[1:]) if found and found.lastgroup else None
 
 
-Match = Callable[[str], "re.Match[str] | None"]
+@cache
+def _literals() -> Literals:
+    return Literals([*(TABLE[i].pattern for i in DEAR), *WORDS])
 
 
 @lru_cache(maxsize=32)
-def _compiled(usable: tuple[int, ...]) -> tuple[Match, Match]:
-    return _union([i for i in usable if not TABLE[i].dear]), _union([i for i in usable if TABLE[i].dear])
-
-
-def _union(indexes: list[int]) -> Match:
-    parts = [f"(?P<s{i}>{NAMED.sub('(?:', TABLE[i].pattern)})" for i in indexes]
+def _union(indexes: tuple[int, ...]) -> "Callable[[str], re.Match[str] | None]":
+    # the groups are empty and last: `re` passes over an alternative by its first letter only where no group opens it
+    parts = [f"(?:{NAMED.sub('(?:', TABLE[i].pattern)})(?P<s{i}>)" for i in indexes]
     return re.compile("|".join(parts) or r"(?!)").match

@@ -1,11 +1,11 @@
 """The first pass: megabytes of raw log in, the few windows worth reading out, at the speed of memory.
 
-One Hyperscan database finds every word of `words`; only around its hits are lines cut at all. What is kept is bounded:
+Hyperscan finds every word of `words`; only around its hits are lines cut at all. What is kept is bounded:
 a novel line is kept before its hundredth like, strong words before plain ones, the end of the log before its middle.
 """
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 
 import hyperscan
@@ -29,18 +29,25 @@ TAIL = 24_000  # before the runner's mark of a failed step
 
 
 @cache
-def _database() -> tuple[hyperscan.Database, bytes]:
-    patterns = [*words.PLAIN, *words.STRONG, *words.MARK]
-    classes = bytes([PLAIN] * len(words.PLAIN) + [STRONG] * len(words.STRONG) + [MARK] * len(words.MARK))
-    database = hyperscan.Database()
-    flags = hyperscan.HS_FLAG_CASELESS | hyperscan.HS_FLAG_MULTILINE
-    database.compile(
-        expressions=[p.encode() for p in patterns],
-        flags=[flags] * len(patterns),
-        ids=list(range(len(patterns))),
-        elements=len(patterns),
+def _databases() -> tuple[tuple[hyperscan.Database, bytes], ...]:
+    """Each with the strengths of its ids. Plain texts have their own: together with expressions they are slow."""
+    return (
+        _compiled((words.PLAIN, words.STRONG, words.MARK), literal=True),
+        _compiled((words.PLAIN_FORMS, words.STRONG_FORMS, ()), literal=False),
     )
-    return database, classes
+
+
+def _compiled(groups: tuple[tuple[str, ...], ...], *, literal: bool) -> tuple[hyperscan.Database, bytes]:
+    texts = [text.encode() for group in groups for text in group]
+    database = hyperscan.Database()
+    database.compile(
+        expressions=texts,
+        flags=[hyperscan.HS_FLAG_CASELESS] * len(texts),
+        ids=list(range(len(texts))),
+        elements=len(texts),
+        literal=literal,
+    )
+    return database, bytes(strength for strength, group in enumerate(groups) for _ in group)
 
 
 class Scan:
@@ -49,7 +56,6 @@ class Scan:
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self.total_lines = 0
         self.total_bytes = 0
-        self.dropped = 0
         self._seen: dict[int, int] = {}
         self._kept: list[tuple[int, bytes]] = []
         self._size = 0
@@ -71,32 +77,24 @@ class Scan:
 
     def _block(self, carry: bytes, block: bytes, owed: int) -> int:
         """Keep the windows of `block`, which `carry` comes before. Answer the bytes still owed to the last window."""
-        database, classes = _database()
-        hits: list[tuple[int, int]] = []
-        add = hits.append
-        database.scan(block, match_event_handler=lambda id_, _from, to, _flags, _context: add((to, classes[id_])))
-        hits.sort()
         text, shift = carry + block, len(carry)
         number, at = self.total_lines - carry.count(b"\n") + 1, 0
         start, stop, strength = (shift, shift + owed, PLAIN) if owed else (0, 0, PLAIN)
-        line_end, strength_of_line = -1, PLAIN
-        for offset, strength_of_hit in hits:
-            here = offset + shift - 1
-            if here < line_end and strength_of_hit <= strength_of_line:
-                continue
+        line_start, line_end, strength_of_line, seen = 0, -1, PLAIN, 0
+        for hit in _hits(block):
+            here, strength_of_hit = (hit >> 2) + shift - 1, hit & 3
             if here >= line_end:
                 line_start = text.rfind(b"\n", 0, here) + 1
                 line_end = text.find(b"\n", here)
-                wanted = self._count(text[line_start:line_end])
-            strength_of_line = strength_of_hit
-            if not self._room(wanted, strength_of_hit):
-                self.dropped += 1
+                seen = self._count(text[line_start:line_end])
+            elif strength_of_hit <= strength_of_line:
                 continue
-            before = (
-                TAIL
-                if strength_of_hit == MARK and b"##[error]" in text[line_start:line_end]
-                else BEFORE[strength_of_hit]
-            )
+            strength_of_line = strength_of_hit
+            if not self._room(seen, strength_of_hit):
+                continue
+            before = BEFORE[strength_of_hit]
+            if strength_of_hit == MARK and b"##[error]" in text[line_start:line_end]:
+                before = TAIL
             first = max(line_start - before, 0)
             if first <= stop and stop:
                 start = min(start, max(first, at))
@@ -111,7 +109,9 @@ class Scan:
         return max(0, stop - len(text))
 
     def _count(self, line: bytes) -> int:
-        key = hash(line[29:].translate(None, DIGITS))
+        """How many lines like this one, its digits aside, there were before."""
+        # the runner's time is all digits but for what is in each
+        key = hash(line.translate(None, DIGITS))
         seen = self._seen.get(key, 0)
         if seen or len(self._seen) < SHAPES:
             self._seen[key] = seen + 1
@@ -145,6 +145,20 @@ class Scan:
             while self._ring_size > RING:
                 self._ring_size -= len(self._ring.popleft()[1])
         return after, stop
+
+
+def _hits(block: bytes) -> list[int]:
+    """Where each word of `block` ends, shifted left by two bits for its strength; in order."""
+    hits: list[int] = []
+    for database, strengths in _databases():
+        database.scan(block, match_event_handler=_into(hits, strengths))
+    hits.sort()
+    return hits
+
+
+def _into(hits: list[int], strengths: bytes) -> Callable[[int, int, int, int, object], None]:
+    add = hits.append
+    return lambda id_, _from, to, _flags, _context: add(to << 2 | strengths[id_])
 
 
 def _tail(text: bytes, size: int) -> bytes:

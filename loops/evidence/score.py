@@ -12,7 +12,6 @@ from loops.evidence.match import Matcher
 from loops.evidence.model import Annotation
 from loops.evidence.normal import alike
 from loops.evidence.shapes.shape import Shape
-from loops.evidence.spoken import spoken
 from loops.evidence.steps import Step
 
 THRESHOLD = 26.0  # below this a line is not shown, however much room is left
@@ -47,10 +46,9 @@ def score(
 ) -> Scored:
     """Judge every kept line."""
     whole = "\n".join(lines.texts)
-    matcher = Matcher(whole.__contains__, without)
-    said = spoken(lines.texts)
-    known: dict[str, Shape | None] = {}
-    likes = Counter(alike(text) for text in lines.texts)
+    matcher = Matcher(lines.texts, whole, without)
+    keys = [alike(text) for text in lines.texts]
+    likes = Counter(keys)
     shapes: list[Shape | None] = [None] * len(lines.texts)
     points = [0.0] * len(lines.texts)
     muted = [False] * len(lines.texts)
@@ -69,10 +67,7 @@ def score(
             if i < step.first + step.head:
                 points[i] = _heading(step, i - step.first, step is failing)
                 continue
-            if text not in known:
-                known[text] = matcher.match(text, said[i])
-            shape = known[text]
-            shapes[i] = shape
+            shape = shapes[i] = matcher.match(i)
             if until is not None:
                 if not until.match(text):
                     muted[i] = True
@@ -85,7 +80,7 @@ def score(
             if shape and shape.role == "frame" and LIBRARY.search(text):
                 worth = 16.0
             if worth < 60 and not (shape and worth >= 30 and shape.role != "frame"):
-                worth = max(worth, general(text, likes[alike(text)])) if said[i] else worth
+                worth = max(worth, general(text, likes[keys[i]])) if matcher.said(i) else worth
             if worth >= 56 and first_error and step is failing:
                 worth += 8
                 first_error = False
