@@ -22,6 +22,7 @@ from github.tokens import AppKey, Token, TokenBook, timestamp
 from github.wire import Answer, Wire
 
 GRANTS_HOLD = 60.0  # seconds before a refusal makes us ask again what the owner has accepted
+GRANTS_ASKED_AGAIN = 5.0  # seconds before a permission that was missing is looked for again
 FRESH_WAITS = (1.0, 2.0, 4.0)  # seconds between tries of a token that GitHub may not know everywhere yet
 
 log = structlog.get_logger()
@@ -131,6 +132,14 @@ class GitHubApp:
         if installation_id not in self._granted:
             await self.installation(installation_id)
         return self._granted[installation_id][1]
+
+    async def grants(self, installation_id: int, permission: str) -> bool:
+        """Whether the owner accepted to let us write `permission`. What was missing a moment ago is asked again."""
+        if (await self.granted(installation_id)).get(permission) == "write":
+            return True
+        if self.clock.now() - self._granted[installation_id][0] > GRANTS_ASKED_AGAIN:
+            await self.installation(installation_id)
+        return self._granted[installation_id][1].get(permission) == "write"
 
     async def find_installation(self, full_name: str) -> InstallationFacts:
         """The installation that includes the repository `owner/name`. Raises NotFound."""

@@ -4,6 +4,7 @@ A commit without an author, a committer or a signature of its own is signed by G
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from github.errors import EmptyRepository, NotFound
@@ -41,7 +42,7 @@ class Person:
         return f"{self.id}+{self.login}@users.noreply.github.com"
 
 
-def commit_message(subject: str, body: str, *, turn: str, co_author: Person | None = None) -> str:
+def commit_message(subject: str, body: str, *, turn: str, co_authors: Sequence[Person] = ()) -> str:
     """The message of a turn's commit, whatever an agent wrote.
 
     What would stop checks from running (`[skip ci]` and its kin, `skip-checks:`) is taken out, and so are trailers that
@@ -51,8 +52,7 @@ def commit_message(subject: str, body: str, *, turn: str, co_author: Person | No
     if len(title) > MAX_SUBJECT:
         title = title[: MAX_SUBJECT - 1].rstrip() + "…"
     trailers = [f"{TRAILER}: {turn}"]
-    if co_author is not None:
-        trailers.append(f"Co-authored-by: {co_author.login} <{co_author.email}>")
+    trailers += [f"Co-authored-by: {each.login} <{each.email}>" for each in dict.fromkeys(co_authors)]
     text = _clean(body)[:MAX_BODY].strip()
     return "\n\n".join(part for part in (title, text, "\n".join(trailers)) if part) + "\n"
 

@@ -37,7 +37,10 @@ class HistoryRewritten(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """What a turn wants to publish. `parent` is the commit it started from, `tree` the one the box ended with."""
+    """What a turn wants to publish. `parent` is the commit it started from, `tree` the one the box ended with.
+
+    `merged` is another commit that the turn took in: it becomes the second parent.
+    """
 
     turn: str
     branch: str
@@ -45,6 +48,7 @@ class Publication:
     tree: str
     changes: Sequence[FileChange]
     message: str
+    merged: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,8 @@ async def publish(repository: Repository, wanted: Publication, content_of: Conte
         return Published(done, tip, already=True)
     base_tree = await tree_of(repository, wanted.parent)
     tree = await build_tree(repository, base_tree, wanted.changes, content_of, expected=wanted.tree)
-    commit = await create_commit(repository, message=wanted.message, tree=tree, parents=[wanted.parent])
+    parents = [wanted.parent] if wanted.merged is None else [wanted.parent, wanted.merged]
+    commit = await create_commit(repository, message=wanted.message, tree=tree, parents=parents)
     for _race in range(RACES):
         try:
             published = await _place(repository, wanted, commit, tip)
@@ -86,7 +91,7 @@ async def publish(repository: Repository, wanted: Publication, content_of: Conte
 async def _refuse_workflows(repository: Repository, wanted: Publication) -> None:
     """GitHub would refuse the push, in words that do not always say why."""
     touched = [change.path for change in wanted.changes if change.path.startswith(WORKFLOWS)]
-    if touched and "workflows" not in await repository.app.granted(repository.installation_id):
+    if touched and not await repository.app.grants(repository.installation_id, "workflows"):
         raise WorkflowsPermissionMissing(
             f"the turn changes {', '.join(touched[:5])}, and the App has no permission `workflows: write`: nothing was "
             "published; an owner can give it to the App, or make that change by hand",

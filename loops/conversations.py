@@ -39,7 +39,11 @@ class Ask:
 
 @dataclass(frozen=True)
 class Topic:
-    """What a conversation is about: an issue, a pull request or a red branch of one repository."""
+    """What a conversation is about: an issue, a pull request or a red branch of one repository.
+
+    `approved_sha` is set for a fork's pull request only: its head at the time of the command, which is all that was
+    allowed.
+    """
 
     installation_id: int
     repository_id: int
@@ -51,6 +55,7 @@ class Topic:
     head_sha: str | None = None
     pull_number: int | None = None
     own_branch: bool = True
+    approved_sha: str | None = None
 
 
 async def lock(tx: AsyncSession, repository_id: int) -> None:
@@ -91,6 +96,7 @@ async def ask(
         session.status, session.outcome, session.reason, session.completed_at = "pending", None, None, None
         session.cancel_requested_at, session.cancel_by, session.notes = None, None, []
     session.options = {**session.options, **wish.options}
+    session.approved_sha = topic.approved_sha or session.approved_sha
     if "cap" in wish.options:
         session.cap = int(wish.options["cap"])
     await add_turn(tx, session, wish, now)
@@ -174,6 +180,7 @@ def _row(topic: Topic, wish: Ask, *, owner: int | None, cap: int, now: float) ->
         branch=topic.branch,
         own_branch=topic.own_branch,
         head_sha=topic.head_sha,
+        approved_sha=topic.approved_sha,
         pull_number=topic.pull_number,
         pull_state="open" if topic.pull_number else None,
         status="pending",

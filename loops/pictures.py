@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from github.config import Checks
+from github.config import Checks, RepositoryConfig
 from loops.decide import ChecksPicture, Picture, TurnPicture, Waits
 from loops.options import LoopOptions
 from loops.tables import Session, Turn
@@ -16,6 +16,11 @@ def rules(options: LoopOptions, config: dict[str, Any] | None) -> Checks:
     """Which checks count and when they have settled: what the repository sets wins over our settings."""
     ours = {"settle_seconds": options.settle_seconds, "longest_wait_minutes": options.longest_wait_minutes}
     return Checks.model_validate({**ours, **((config or {}).get("checks") or {})})
+
+
+def settings(config: dict[str, Any] | None) -> RepositoryConfig:
+    """The repository's settings as a session keeps them: only what was set; the rest are defaults."""
+    return RepositoryConfig.model_validate(config or {})
 
 
 def waits(options: LoopOptions, session: Session) -> Waits:

@@ -1,5 +1,6 @@
 """What a pull request of ours says. Pure."""
 
+from github.repositories import Pull
 from loops.tables import Session, Turn
 
 
@@ -8,11 +9,13 @@ def pull_title(session: Session) -> str:
     return " ".join(session.title.split())[:200] or "Work by Greenloop"
 
 
-def pull_body(session: Session, turn: Turn, public_url: str, handle: str) -> str:
+def pull_body(session: Session, turn: Turn, public_url: str, handle: str, *, fork: Pull | None = None) -> str:
     """The description: what it is for, what the agent said, where to watch, how to talk to us."""
     parts = []
     if session.subject_kind == "issue" and session.subject_number:
         parts.append(f"Closes #{session.subject_number}.")
+    if fork is not None:
+        parts.append(f"Goes on with #{fork.number} by {fork.author or 'a deleted account'}, from {fork.head_sha}.")
     if turn.message and turn.runtime != "command":
         parts.append(turn.message.strip()[:4000])
     asked = turn.context.get("by")

@@ -26,6 +26,8 @@ REASONS = {
     "push_refused": "GitHub refused the push. The reason is below; the work is kept until the session is deleted.",
     "credentials": "The provider refused the credentials of the profile in use. Mend the profile, then `retry`.",
     "checks_never_settled": "The checks did not come to an end in the time that is set for it.",
+    "head_moved": "The fork's pull request has commits that nobody has allowed me to work on.",
+    "fork_refused": "This pull request comes from a fork, and its commits are not brought into this repository.",
     "conflict": "The branch conflicts with its base, and GitHub starts no checks for it.",
     "limit_exceeded": "A limit was reached. The details say which one and how to raise it.",
     "agent_failed": "The agent itself failed. The details say how.",

@@ -132,6 +132,7 @@ class Session(Base):
     branch: Mapped[str | None]
     own_branch: Mapped[bool] = mapped_column(default=True)  # False: a person's pull request that we repair in place
     head_sha: Mapped[str | None]
+    approved_sha: Mapped[str | None]  # a fork's head as it was when somebody asked; None: no fork
     pull_number: Mapped[int | None]
     pull_node_id: Mapped[str | None]
     pull_draft: Mapped[bool | None]

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from github import repositories
-from github.config import RepositoryConfig
 from github.errors import UnreadableAnswer
 from github.repository import Repository as Handle
 from k8s.runner.protocol import Result
@@ -11,18 +10,18 @@ from loops.box_secrets import CannotPrepare
 from loops.context import Loop
 from loops.credentials import ProfileCredentials
 from loops.guards import Findings, Proposal, examine
+from loops.pictures import settings
 from loops.redact import Redactor
 from loops.tables import Blob, Session, Turn
 
 
 async def guard(loop: Loop, repo: Handle, session: Session, turn: Turn, result: Result) -> Findings:
     """Refusals and notes. With a refusal nothing of the turn may be published."""
-    granted = (await loop.github.installation(session.installation_id)).permissions
     proposal = Proposal(
         changes=result.changes,
         diff=result.diff,
-        config=RepositoryConfig.model_validate(session.config or {}),
-        workflows_allowed=granted.get("workflows") == "write",
+        config=settings(session.config),
+        workflows_allowed=await loop.github.grants(session.installation_id, "workflows"),
         repair=turn.kind == "checks",
         redactor=Redactor(await _given(loop, turn)),
         file_bytes=loop.options.file_bytes,

@@ -3,7 +3,7 @@
 from sqlalchemy import select, update
 
 from github import repositories
-from github.config import Autofix
+from github.config import RepositoryConfig
 from github.outcomes import Actor, Hint
 from github.repositories import Pull
 from github.repository import Repository
@@ -44,10 +44,10 @@ async def _unasked(loop: Loop, hint: Hint) -> Decision:
     repo = loop.github.repository(hint.repo.installation_id, hint.repo.id, hint.repo.full_name)
     facts = await repositories.facts(repo)
     loaded = await repositories.settings(repo, facts.default_branch)
-    autofix = loaded.config.autofix
-    topic, owner = await _topic(loop, repo, hint, autofix, loaded.config.label, facts.default_branch)
-    if topic is None:
-        return Decision("ignored", f"the red commit {hint.sha[:12]} is none that is repaired unasked")
+    found = await _topic(loop, repo, hint, loaded.config, facts.default_branch)
+    if isinstance(found, str):
+        return Decision("ignored", found)
+    topic, owner = found
     now = loop.clock()
     limits = loaded.config.limits
     cap = limits.attempts if "attempts" in limits.model_fields_set else loop.options.cap
@@ -67,45 +67,55 @@ async def _unasked(loop: Loop, hint: Hint) -> Decision:
 
 
 async def _topic(
-    loop: Loop, repo: Repository, hint: Hint, autofix: Autofix, label: str, default_branch: str
-) -> tuple[Topic | None, Actor | None]:
-    """What the red commit is the head of, if the repository wants that repaired; and whose it is."""
+    loop: Loop, repo: Repository, hint: Hint, config: RepositoryConfig, default_branch: str
+) -> tuple[Topic, Actor | None] | str:
+    """What the red commit is the head of and whose that is; or why it is not repaired unasked."""
     if hint.branch == default_branch:
-        if not autofix.default_branch or await repositories.head(repo, default_branch) != hint.sha:
-            return None, None
+        if not config.autofix.default_branch:
+            return f"{default_branch} is red, and `autofix.default_branch` is off"
+        if await repositories.head(repo, default_branch) != hint.sha:
+            return f"{hint.sha[:12]} is not the head of {default_branch} any more"
         title = f"Repair the checks of {default_branch}"
         where = hint.repo
         return Topic(where.installation_id, where.id, "branch", None, title, default_branch, None, hint.sha), None
+    why = f"no open pull request of this repository has the red head {hint.sha[:12]}; those from forks never start"
     for pull in await repositories.pulls_of_commit(repo, hint.sha):
-        if (
-            pull.state == "open"
-            and pull.head_sha == hint.sha
-            and not pull.from_fork
-            and _wanted(loop, autofix, label, pull)
-        ):
-            author = Actor(pull.author_id, pull.author)
-            access = await loop.access.of(repo, pull.author, pull.author_id)
-            topic = Topic(
-                installation_id=hint.repo.installation_id,
-                repository_id=hint.repo.id,
-                kind="pull",
-                number=pull.number,
-                title=pull.title,
-                base_branch=pull.base_ref,
-                branch=pull.head_ref,
-                head_sha=pull.head_sha,
-                pull_number=pull.number,
-                own_branch=False,
-            )
-            return topic, author if access.may_write and not loop.me.is_me(author) else None
-    return None, None
+        if pull.state != "open" or pull.head_sha != hint.sha:
+            continue
+        if unwanted := _unwanted(loop, config, pull):
+            why = unwanted
+            continue
+        author = Actor(pull.author_id, pull.author)
+        access = await loop.access.of(repo, pull.author, pull.author_id)
+        topic = Topic(
+            installation_id=hint.repo.installation_id,
+            repository_id=hint.repo.id,
+            kind="pull",
+            number=pull.number,
+            title=pull.title,
+            base_branch=pull.base_ref,
+            branch=pull.head_ref,
+            head_sha=pull.head_sha,
+            pull_number=pull.number,
+            own_branch=False,
+        )
+        return topic, author if access.may_write and not loop.me.is_me(author) else None
+    return why
 
 
-def _wanted(loop: Loop, autofix: Autofix, label: str, pull: Pull) -> bool:
-    if autofix.pull_requests == "off":
-        return False
+def _unwanted(loop: Loop, config: RepositoryConfig, pull: Pull) -> str:
+    """Why the pull request is not one that is repaired unasked; "" if it is."""
+    watched = config.autofix.pull_requests
+    if pull.from_fork:
+        return f"#{pull.number} comes from a fork, which never starts by itself"
+    if watched == "off":
+        return "`autofix.pull_requests` is off"
     if loop.me.is_me(Actor(pull.author_id, pull.author)):
-        return True
-    if autofix.pull_requests == "ours" or not autofix.author_matches(pull.author):
-        return False
-    return autofix.pull_requests == "all" or label.lower() in {name.lower() for name in pull.labels}
+        return ""
+    if watched == "ours":
+        return f"#{pull.number} is not ours, and `autofix.pull_requests` is `ours`"
+    if not config.autofix.author_matches(pull.author):
+        return f"#{pull.number} is by {pull.author}, whom `autofix.authors` does not name"
+    if watched == "labeled" and config.label.lower() not in {name.lower() for name in pull.labels}:
+        return f"#{pull.number} does not have the label `{config.label}`"
+    return ""

@@ -43,7 +43,9 @@ async def take_news(loop: Loop, news: News) -> Decision:
 
 
 async def _tell_session(tx: AsyncSession, session: Session, news: News, now: float) -> None:
-    if news.change in PULL_STATES:
+    if news.change in PULL_STATES and news.subject is not None:
+        if session.pull_number not in (None, news.subject.number):
+            return  # the fork's, which our own pull request outlives
         session.pull_state = PULL_STATES[news.change]
     if news.change is Change.BRANCH_MOVED:
         if session.status == "waiting" and news.after and news.after != session.head_sha:

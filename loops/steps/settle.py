@@ -9,6 +9,7 @@ from github import pulls
 from github.commits import Person as CoAuthor
 from github.commits import commit_message
 from github.publish import HistoryRewritten, MergeConflict, Publication, Published, publish
+from github.repositories import Pull
 from github.repository import Repository as Handle
 from github.trees import FileChange, TreeMismatch
 from k8s.runner import protocol
@@ -19,6 +20,7 @@ from loops.guards import sentences
 from loops.judge import Verdict, judge
 from loops.lasting import LASTING
 from loops.pullrequest import pull_body, pull_title
+from loops.steps import forks
 from loops.steps.box import restart_turn
 from loops.steps.conflict import begin_conflict_turn
 from loops.steps.guarding import guard
@@ -55,6 +57,8 @@ async def settle(loop: Loop, session: Session, action: decide.Settle) -> None:
     if verdict.kind == "publish":
         try:
             published = await _publish(loop, repo, session, turn, result)
+        except forks.HeadMoved as error:
+            verdict = Verdict("failed", "head_moved", str(error))
         except MergeConflict as conflict:
             if turn.kind != "conflict":
                 await begin_conflict_turn(loop, repo, session, turn, conflict)
@@ -74,9 +78,19 @@ async def _publish(loop: Loop, repo: Handle, session: Session, turn: Turn, resul
         async with loop.database.read() as tx:
             return (await tx.get_one(Blob, (turn.id, sha))).content
 
-    co_author = await _co_author(loop, turn)
-    message = commit_message(_subject(session, turn), _body(turn), turn=turn.public_id, co_author=co_author)
-    wanted = Publication(turn.public_id, session.branch, turn.base_sha, result.tree, changes_of(result), message)
+    fork = await forks.allowed_pull(repo, session)
+    message = commit_message(
+        _subject(session, turn), _body(turn), turn=turn.public_id, co_authors=await _co_authors(loop, turn, fork)
+    )
+    wanted = Publication(
+        turn.public_id,
+        session.branch,
+        turn.base_sha,
+        result.tree,
+        changes_of(result),
+        message,
+        merged=_taken_in(turn) if fork else None,
+    )
     done = await publish(repo, wanted, content_of)
     now = loop.clock()
     async with loop.database.write() as tx:
@@ -89,18 +103,18 @@ async def _publish(loop: Loop, repo: Handle, session: Session, turn: Turn, resul
             tx, session.id, [("published", {"commit": done.commit, "text": text})], at=now, turn_id=turn.id
         )
     if session.pull_number is None:
-        await _open_pull(loop, repo, session, turn)
+        await _open_pull(loop, repo, session, turn, fork)
     return done
 
 
-async def _open_pull(loop: Loop, repo: Handle, session: Session, turn: Turn) -> None:
+async def _open_pull(loop: Loop, repo: Handle, session: Session, turn: Turn, fork: Pull | None) -> None:
     draft = bool((session.config or {}).get("draft_until_green", True))
     pull = await pulls.open_or_find(
         repo,
         branch=session.branch or "",
         base=session.base_branch or "",
         title=pull_title(session),
-        body=pull_body(session, turn, loop.options.public_url, loop.me.names[0]),
+        body=pull_body(session, turn, loop.options.public_url, loop.me.names[0], fork=fork),
         draft=draft,
     )
     now = loop.clock()
@@ -179,12 +193,21 @@ def _keep_resume(session: Session, turn: Turn, outcome: dict[str, object]) -> No
         session.resume = {**session.resume, turn.runtime: kept}
 
 
-async def _co_author(loop: Loop, turn: Turn) -> CoAuthor | None:
-    if turn.requested_by is None:
-        return None
-    async with loop.database.read() as tx:
-        person = await tx.get(Person, turn.requested_by)
-    return CoAuthor(person.id, person.login) if person else None
+async def _co_authors(loop: Loop, turn: Turn, fork: Pull | None) -> list[CoAuthor]:
+    """Who asked, and whose work it goes on with."""
+    found = [CoAuthor(fork.author_id, fork.author)] if fork is not None and fork.author_id else []
+    if turn.requested_by is not None:
+        async with loop.database.read() as tx:
+            person = await tx.get(Person, turn.requested_by)
+        if person is not None:
+            found.append(CoAuthor(person.id, person.login))
+    return found
+
+
+def _taken_in(turn: Turn) -> str | None:
+    """The commit that the box merged before the agent began."""
+    merge = ((turn.spec or {}).get("repository") or {}).get("merge")
+    return str(merge["sha"]) if merge else None
 
 
 def _subject(session: Session, turn: Turn) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from github import refs, repositories
 from github.repository import Repository as Handle
 from loops.context import Loop
+from loops.steps import forks
 from loops.tables import Repository, Session, Turn
 
 
@@ -17,7 +18,7 @@ class Start:
     branch: str
     base_branch: str
     base_sha: str
-    merge: tuple[str, str] | None = None  # (ref, commit) of the other side, for a turn about a conflict
+    merge: tuple[str, str] | None = None  # (ref, commit) of what the box merges before the agent begins
 
 
 def handle(loop: Loop, repository: Repository) -> Handle:
@@ -50,17 +51,38 @@ async def start_of(loop: Loop, repo: Handle, session: Session, turn: Turn) -> St
     tip = await repositories.head(repo, branch)
     if tip is None and not session.own_branch:
         raise CannotStart("no_branch", f"The branch `{branch}` does not exist any more.")
-    if tip is None and session.subject_kind == "pull" and session.subject_number:
-        return await _fork(repo, session.subject_number, branch)
+    if session.approved_sha is not None:
+        return await _fork(repo, session, branch, tip)
     if tip is not None:
         return Start(tip, f"refs/heads/{branch}", branch, base, base_sha)
     return Start(base_sha, f"refs/heads/{base}", branch, base, base_sha)
 
 
-async def _fork(repo: Handle, number: int, branch: str) -> Start:
-    """The head of a fork's pull request, read-only: our work goes to a branch of our own, for its base."""
-    pull = await repositories.pull(repo, number)
-    return Start(pull.head_sha, f"refs/pull/{number}/head", branch, pull.base_ref, pull.base_sha)
+async def _fork(repo: Handle, session: Session, branch: str, tip: str | None) -> Start:
+    """The head of a fork's pull request, read-only: our work goes to a branch of our own, for its base.
+
+    Where that branch is there already, what the fork was allowed since is merged into it.
+    """
+    try:
+        pull = await forks.allowed_pull(repo, session)
+    except forks.HeadMoved as error:
+        raise CannotStart("head_moved", str(error)) from None
+    if pull is None:
+        raise CannotStart("no_branch", "The pull request of this session is not known any more.")
+    if what := await forks.protected_path(repo, session, pull.number):
+        raise CannotStart(
+            "fork_refused",
+            f"#{pull.number} comes from a fork and changes {what}. A branch here with its commits would run that with "
+            "this repository's secrets, so I leave it alone. Take that change out of the pull request, or make it "
+            "yourself.",
+        )
+    base = str(session.options.get("base") or pull.base_ref)
+    ref = f"refs/pull/{pull.number}/head"
+    base_sha = await repositories.head(repo, base) or pull.base_sha
+    if tip is None:
+        return Start(pull.head_sha, ref, branch, base, base_sha)
+    held = (await repositories.compare(repo, tip, pull.head_sha)).get("status") in ("behind", "identical")
+    return Start(tip, f"refs/heads/{branch}", branch, base, base_sha, merge=None if held else (ref, pull.head_sha))
 
 
 async def _conflict(repo: Handle, turn: Turn, branch: str, base: str, base_sha: str) -> Start:

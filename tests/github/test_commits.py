@@ -8,7 +8,7 @@ ALICE = Person(10, "alice")
 
 
 def test_a_message_has_a_subject_a_body_and_our_trailers_at_its_end() -> None:
-    assert commit_message("Fix the login", "It broke.\n\nNow it works.", turn="t_1", co_author=ALICE) == (
+    assert commit_message("Fix the login", "It broke.\n\nNow it works.", turn="t_1", co_authors=[ALICE]) == (
         "Fix the login\n\nIt broke.\n\nNow it works.\n\n"
         "Greenloop-Turn: t_1\nCo-authored-by: alice <10+alice@users.noreply.github.com>\n"
     )
@@ -76,7 +76,7 @@ def test_long_and_empty_texts_make_a_valid_message() -> None:
 
 
 def test_the_turn_of_a_message_is_the_last_trailer() -> None:
-    assert turn_of(commit_message("Fix", "x", turn="t_1", co_author=ALICE)) == "t_1"
+    assert turn_of(commit_message("Fix", "x", turn="t_1", co_authors=[ALICE])) == "t_1"
     assert turn_of("Fix\n\nGreenloop-Turn: t_1\n\nGreenloop-Turn: t_2\n") == "t_2"
     assert turn_of("Fix Greenloop-Turn: t_1") is None
     assert turn_of("") is None

@@ -53,7 +53,7 @@ class Turn:
             content = await asyncio.to_thread(self._blob, sha)
             self.contents[sha] = content
             changes.append(FileChange(path, mode, sha, len(content)))
-        text = message or commit_message("Fix it", "Because.", turn=self.name, co_author=Person(10, "alice"))
+        text = message or commit_message("Fix it", "Because.", turn=self.name, co_authors=[Person(10, "alice")])
         return Publication(self.name, self.branch, parent, tree, changes, text)
 
     def _blob(self, sha: str) -> bytes:

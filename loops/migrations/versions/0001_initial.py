@@ -137,6 +137,7 @@ def upgrade() -> None:
         sa.Column("branch", sa.Text(), nullable=True),
         sa.Column("own_branch", sa.Boolean(), nullable=False),
         sa.Column("head_sha", sa.Text(), nullable=True),
+        sa.Column("approved_sha", sa.Text(), nullable=True),
         sa.Column("pull_number", sa.BigInteger(), nullable=True),
         sa.Column("pull_node_id", sa.Text(), nullable=True),
         sa.Column("pull_draft", sa.Boolean(), nullable=True),
