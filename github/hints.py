@@ -66,9 +66,10 @@ def workflow_run(event: Event, repo: Repo, me: Me) -> Outcome:
 
 
 def status(event: Event, repo: Repo, me: Me) -> Outcome:
-    """`status`: a hint. It lists up to ten branches; one that is ours or the only one is named."""
+    """`status`: a hint. It lists up to ten branches; the default branch or the only one is named."""
     names = [branch.name for branch in event.branches or () if branch and branch.name]
-    return _hint(repo, event.sha or "", "status", names[0] if len(names) == 1 else "", None, conclusion=event.state)
+    name = repo.default_branch if repo.default_branch in names else names[0] if len(names) == 1 else ""
+    return _hint(repo, event.sha or "", "status", name, None, conclusion=event.state)
 
 
 def _hint(

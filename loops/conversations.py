@@ -11,7 +11,7 @@ from loops import journal
 from loops.decide import OPEN_SESSION, OPEN_TURN
 from loops.leases import make_due
 from loops.story import asked_by
-from loops.tables import Repository, Session, Turn
+from loops.tables import Attempt, Repository, Session, Turn
 
 SUMMARY_TITLE = 200
 
@@ -105,20 +105,31 @@ async def ask(
 
 async def watch(
     tx: AsyncSession, topic: Topic, *, owner: int | None, cap: int, config: dict[str, Any], now: float
-) -> Session | None:
+) -> Session | str:
     """A conversation that red checks began: nobody asked, so its first turn will be an attempt.
 
-    One that ended well goes on. None when repairs are switched off here, or ended without success: a person has to say
-    that they want more.
+    One that ended well goes on. A sentence when there is nothing to begin: each commit gets one attempt, and where
+    repairs are switched off or ended without success a person has to say that they want more. The next commit of a red
+    branch is another matter.
     """
     await lock(tx, topic.repository_id)
     session = await latest(tx, topic)
+    tried = select(Attempt.id).join(Session, Session.id == Attempt.session_id)
+    here = tried.where(Session.repository_id == topic.repository_id, Attempt.head_sha == topic.head_sha)
+    if (await tx.execute(here.limit(1))).first() is not None:
+        return "this commit had its attempt"
+    if session is not None and session.status in OPEN_SESSION:
+        return "a session is at work on it"
+    if session is not None and session.options.get("autofix") is False:
+        return "repairs are switched off here"
+    if session is not None and session.status != "completed":
+        if topic.kind != "branch" or session.pull_number is not None:
+            return "the last session here ended without success: a person has to ask for more"
+        session = None
     if session is None:
         wish = Ask("checks", "", "checks", None, "")
         session = _row(topic, wish, owner=owner, cap=cap, now=now)
         tx.add(session)
-    elif session.options.get("autofix") is False or session.status not in (*OPEN_SESSION, "completed"):
-        return None
     session.status, session.outcome, session.reason, session.completed_at = "waiting", None, None, None
     session.head_sha, session.pushed_at, session.hint_at, session.config = topic.head_sha, now, now, config
     await tx.flush()

@@ -154,10 +154,23 @@ async def _past(tx: AsyncSession, session: Session) -> Past:
     by_people = list(found.scalars())
     since = [each for each in attempts if not by_people or each.turn_id > by_people[-1].id]
     words = " ".join(f"{turn.context.get('instruction', '')} {turn.context.get('title', '')}" for turn in by_people)
+    earlier = await _earlier(tx, session) if session.subject_kind == "branch" else ()
     return Past(
         count=len(since),
-        fingerprints=tuple(each.fingerprint for each in since),
+        fingerprints=(*earlier, *(each.fingerprint for each in since)),
         heads=frozenset(each.head_sha for each in attempts),
         last_number=attempts[-1].number if attempts else 0,
         asked=asked_about_checks(words),
     )
+
+
+async def _earlier(tx: AsyncSession, session: Session) -> tuple[str, ...]:
+    """The fingerprints of former sessions about this branch: a branch that stays red costs no attempts for ever."""
+    found = await tx.execute(
+        select(Attempt.fingerprint)
+        .join(Session, Session.id == Attempt.session_id)
+        .where(Session.repository_id == session.repository_id, Session.subject_kind == "branch")
+        .where(Session.base_branch == session.base_branch, Session.id < session.id)
+        .order_by(Attempt.id)
+    )
+    return tuple(found.scalars())

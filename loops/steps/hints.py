@@ -2,9 +2,9 @@
 
 from sqlalchemy import select, update
 
-from github import repositories
+from github import checks, repositories, settle
 from github.config import RepositoryConfig
-from github.outcomes import Actor, Hint
+from github.outcomes import Actor, Hint, News
 from github.repositories import Pull
 from github.repository import Repository
 from loops import conversations
@@ -39,6 +39,22 @@ async def take_hint(loop: Loop, hint: Hint) -> Decision:
     return await _unasked(loop, hint)
 
 
+async def take_opened(loop: Loop, news: News) -> Decision:
+    """A pull request was opened: its head may have gone red before, and no event will say so again."""
+    if news.repo is None or news.subject is None or news.subject.head_repository_id != news.repo.id:
+        return Decision("noted", news.change.value)
+    sha, repo = news.subject.head_sha, news.repo
+    handle = loop.github.repository(repo.installation_id, repo.id, repo.full_name)
+    facts = await repositories.facts(handle)
+    loaded = await repositories.settings(handle, facts.default_branch)
+    if loaded.config.autofix.pull_requests in ("off", "ours"):
+        return Decision("noted", news.change.value)
+    found = await checks.snapshot(handle, sha, own_app_id=loop.me.app_id)
+    if not any(check.conclusion in settle.FAILING for check in found.checks):
+        return Decision("noted", news.change.value)
+    return await _unasked(loop, Hint(repo, sha, "pull_request", news.subject.head_ref, (news.subject.number,)))
+
+
 async def _unasked(loop: Loop, hint: Hint) -> Decision:
     """A red commit that no open session waits for."""
     repo = loop.github.repository(hint.repo.installation_id, hint.repo.id, hint.repo.full_name)
@@ -61,8 +77,8 @@ async def _unasked(loop: Loop, hint: Hint) -> Decision:
         session = await conversations.watch(
             tx, topic, owner=owner.id if owner else None, cap=cap, config=config, now=now
         )
-    if session is None:
-        return Decision("ignored", "repairs are off or over here")
+    if isinstance(session, str):
+        return Decision("ignored", session)
     return Decision("started", "red checks", session.id)
 
 

@@ -5,10 +5,10 @@ from sqlalchemy import update
 
 from github import errors, triggers
 from github.events import BadPayload, parse
-from github.outcomes import Hint, News, Outcome, Refused, Request
+from github.outcomes import Change, Hint, News, Outcome, Refused, Request
 from loops.context import Loop
 from loops.decisions import Decision
-from loops.steps.hints import take_hint
+from loops.steps.hints import take_hint, take_opened
 from loops.steps.news import take_news
 from loops.steps.requests import refuse, take_request
 from loops.tables import Delivery
@@ -54,7 +54,9 @@ async def _handle(loop: Loop, guid: str, outcome: Outcome) -> Decision:
         case Hint():
             return await take_hint(loop, outcome)
         case News():
-            return await take_news(loop, outcome)
+            noted = await take_news(loop, outcome)
+            opened = outcome.change is Change.PULL_OPENED and noted.session_id is None
+            return await take_opened(loop, outcome) if opened else noted
         case Refused():
             return await refuse(loop, outcome)
         case _:

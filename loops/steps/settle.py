@@ -89,7 +89,7 @@ async def _publish(loop: Loop, repo: Handle, session: Session, turn: Turn, resul
         result.tree,
         changes_of(result),
         message,
-        merged=_taken_in(turn) if fork else None,
+        merged=_taken_in(turn),
     )
     done = await publish(repo, wanted, content_of)
     now = loop.clock()
@@ -205,7 +205,9 @@ async def _co_authors(loop: Loop, turn: Turn, fork: Pull | None) -> list[CoAutho
 
 
 def _taken_in(turn: Turn) -> str | None:
-    """The commit that the box merged before the agent began."""
+    """The commit that the box merged before the agent began; of a conflict turn it is one that nobody has seen."""
+    if turn.kind == "conflict":
+        return None
     merge = ((turn.spec or {}).get("repository") or {}).get("merge")
     return str(merge["sha"]) if merge else None
 

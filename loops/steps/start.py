@@ -54,7 +54,8 @@ async def start_of(loop: Loop, repo: Handle, session: Session, turn: Turn) -> St
     if session.approved_sha is not None:
         return await _fork(repo, session, branch, tip)
     if tip is not None:
-        return Start(tip, f"refs/heads/{branch}", branch, base, base_sha)
+        merge = await _red(repo, session, turn, base, tip)
+        return Start(tip, f"refs/heads/{branch}", branch, base, base_sha, merge=merge)
     return Start(base_sha, f"refs/heads/{base}", branch, base, base_sha)
 
 
@@ -81,8 +82,20 @@ async def _fork(repo: Handle, session: Session, branch: str, tip: str | None) ->
     base_sha = await repositories.head(repo, base) or pull.base_sha
     if tip is None:
         return Start(pull.head_sha, ref, branch, base, base_sha)
-    held = (await repositories.compare(repo, tip, pull.head_sha)).get("status") in ("behind", "identical")
-    return Start(tip, f"refs/heads/{branch}", branch, base, base_sha, merge=None if held else (ref, pull.head_sha))
+    merge = None if await _holds(repo, tip, pull.head_sha) else (ref, pull.head_sha)
+    return Start(tip, f"refs/heads/{branch}", branch, base, base_sha, merge=merge)
+
+
+async def _red(repo: Handle, session: Session, turn: Turn, base: str, tip: str) -> tuple[str, str] | None:
+    """The red commit of the default branch that our open repair of it does not hold yet: it is merged first."""
+    sha = str(turn.context.get("sha") or "")
+    if session.subject_kind != "branch" or turn.kind != "checks" or not sha or await _holds(repo, tip, sha):
+        return None
+    return f"refs/heads/{base}", sha
+
+
+async def _holds(repo: Handle, tip: str, sha: str) -> bool:
+    return (await repositories.compare(repo, tip, sha)).get("status") in ("behind", "identical")
 
 
 async def _conflict(repo: Handle, turn: Turn, branch: str, base: str, base_sha: str) -> Start:
