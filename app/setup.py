@@ -63,6 +63,8 @@ def files_of(app: "NewApp", public_url: str, addresses: "Addresses", folder: Pat
         "GREENLOOP_APP_ID": str(app.app_id),
         "GREENLOOP_APP_PRIVATE_KEY_FILE": str(folder / "private-key.pem"),
         "GREENLOOP_WEBHOOK_SECRETS_FILE": str(folder / "webhook-secret"),
+        "GREENLOOP_CLIENT_ID": app.client_id,
+        "GREENLOOP_SIGN_IN_SECRET_FILE": str(folder / "client-secret"),
         "GREENLOOP_PUBLIC_URL": public_url.rstrip("/"),
         "GREENLOOP_GITHUB_API_URL": addresses.api,
         "GREENLOOP_GITHUB_WEB_URL": addresses.web,
@@ -108,5 +110,7 @@ On this machine:             set -a; . {at}/{ENV_FILE}; set +a; greenloop up
 On Kubernetes:               kubectl -n greenloop create secret generic greenloop \\
                                --from-file=private-key={at}/private-key.pem \\
                                --from-file=webhook-secrets={at}/webhook-secret \\
+                               --from-file=signin-secret={at}/client-secret \\
                                --from-literal=encryption-keys="$(head -c 32 /dev/urandom | base64 | tr '+/' '-_')"
-                             helm -n greenloop install greenloop charts/greenloop --set github.appId={app.app_id} …"""
+                             helm -n greenloop install greenloop charts/greenloop --set github.appId={app.app_id} \\
+                               --set github.clientId={app.client_id} --set secrets.signinSecret.enabled=true …"""

@@ -38,6 +38,8 @@ _templates.filters |= {
     "moment": words.moment,
     "span": words.span,
 }
+# whoever is signed in; a page that knows them says so
+_templates.globals["who"] = ""
 _templates.globals["version"] = hashlib.sha256(
     b"".join(file.read_bytes() for file in sorted(STATIC.iterdir()))
 ).hexdigest()[:12]
