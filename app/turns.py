@@ -16,7 +16,7 @@ from starlette.routing import Route
 from app.surface import Surface, surface
 from k8s.runner import protocol
 from loops import handout
-from loops.box_access import TokenRefused, UnknownTurn, box_with, turn_with
+from loops.box_access import TokenRefused, UnknownTurn, box_with, has_news, turn_with
 from loops.box_secrets import CannotPrepare
 from loops.bus import wait
 from loops.ingest import TurnOver, ingest
@@ -76,7 +76,10 @@ async def next_turn(request: Request) -> Response:
     token = _token(request)
     holding = _holding(await _json(request, SMALL_BODY))
     async with here.database.read() as tx:
-        await box_with(tx, name, token)
+        box = await box_with(tx, name, token, here.clock())
+    if has_news(box, token):
+        async with here.database.write() as tx:
+            await handout.forget_former_token(tx, name)
     deadline = asyncio.get_running_loop().time() + protocol.POLL_SECONDS
     with here.bus.listening(f"box:{name}") as event:
         first = True
@@ -230,7 +233,7 @@ async def _report(here: Surface, turn: Turn, sent: protocol.Result, files: dict[
 
 async def _turn(request: Request) -> Turn:
     async with surface(request).database.read() as tx:
-        return await turn_with(tx, request.path_params["turn"], _token(request))
+        return await turn_with(tx, request.path_params["turn"], _token(request), surface(request).clock())
 
 
 def _token(request: Request) -> str:

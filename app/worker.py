@@ -6,7 +6,8 @@ import os
 import signal
 import socket
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
 
 import redis.asyncio as redis
 import structlog
@@ -19,6 +20,7 @@ from loops.context import Loop
 from loops.ending import end
 from loops.steps.missed import redeliver_missed
 from loops.tasks import functions, sweep
+from loops.troubles import follow_troubles
 from loops.upkeep import upkeep
 
 log = structlog.get_logger(__name__)
@@ -44,6 +46,7 @@ async def run(settings: Settings, redis_url: str, *, stop: asyncio.Event | None 
         tasks = [
             asyncio.create_task(_again(stop, "sweep", SWEEP_SECONDS, lambda: sweep(loop))),
             asyncio.create_task(_again(stop, "upkeep", UPKEEP_SECONDS, lambda: upkeep(loop))),
+            asyncio.create_task(_again(stop, "boxes", BACK_OFF, lambda: _until(stop, follow_troubles(loop)))),
             asyncio.create_task(_again(stop, "deliveries", DELIVERIES_SECONDS, lambda: redeliver_missed(loop))),
             asyncio.create_task(
                 _again(stop, "arq", BACK_OFF, lambda: _work(loop, redis_url, settings.worker_jobs, stop))
@@ -74,6 +77,19 @@ async def _again(stop: asyncio.Event, name: str, pause: float, work: Callable[[]
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(pause):
                 await stop.wait()
+
+
+async def _until(stop: asyncio.Event, endless: Coroutine[Any, Any, None]) -> None:
+    """Run what does not end by itself until `stop`; raises what it raises."""
+    running = asyncio.create_task(endless)
+    stopping = asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if running.done():
+            running.result()
+    finally:
+        stopping.cancel()
+        await end(running)
 
 
 async def _work(loop: Loop, redis_url: str, jobs: int, stop: asyncio.Event) -> None:

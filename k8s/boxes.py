@@ -7,7 +7,8 @@ pods. In every box runs the same runner (`k8s.runner`), which asks the service f
 import enum
 import hashlib
 import re
-from collections.abc import Mapping
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -16,11 +17,15 @@ NAME_PATTERN = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
 
 class BoxState(enum.Enum):
-    """What is known of a box. `unknown` means that nobody could be asked, never that the box is gone."""
+    """What is known of a box. `unknown` means that nobody could be asked, never that the box is gone.
+
+    `full`: it could not be made, for there is no place left; `unschedulable`: it was made, and no machine takes it.
+    """
 
     ABSENT = "absent"
     STARTING = "starting"
     RUNNING = "running"
+    FULL = "full"
     UNSCHEDULABLE = "unschedulable"
     IMAGE_ERROR = "image_error"
     OOM_KILLED = "oom_killed"
@@ -57,13 +62,15 @@ class BoxStatus:
     """What a box is like now.
 
     `message` is a sentence for people, empty while all is well. `permanent` says that waiting will not mend it:
-    somebody has to change something. `started_at` is aware, and None unless the box has started.
+    somebody has to change something; `crowded` that it would come if other boxes made room. `started_at` is aware, and
+    None unless the box has started.
     """
 
     name: str
     state: BoxState
     message: str = ""
     permanent: bool = False
+    crowded: bool = False
     started_at: datetime | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
 
@@ -75,8 +82,25 @@ class BoxStatus:
     @property
     def may_come(self) -> bool:
         """Whether it may still come to run without anybody doing anything: a node may appear, a registry come back."""
-        waits = self.state in (BoxState.UNSCHEDULABLE, BoxState.IMAGE_ERROR)
+        waits = self.state in (BoxState.FULL, BoxState.UNSCHEDULABLE, BoxState.IMAGE_ERROR)
         return self.usable or (waits and not self.permanent)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """What the database knows of a box. `busy`: a turn runs or waits in it. `used_at`: end of the last, Unix time."""
+
+    busy: bool
+    used_at: float
+    spare: bool = False
+
+
+@dataclass(frozen=True)
+class Reconciled:
+    """`deleted`: boxes of which something was deleted that nobody owned; `missing`: busy boxes that are not there."""
+
+    deleted: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 class BoxesUnavailable(Exception):
@@ -106,19 +130,49 @@ class Boxes(Protocol):
         """All boxes of this installation of Greenloop, running or not. Raises `BoxesUnavailable`."""
         ...
 
+    def troubles(self) -> AsyncIterator[BoxStatus]:
+        """Yield each box that is not usable, or stops being so, as soon as it is seen; without end."""
+        ...
+
+    async def reconcile(
+        self,
+        known: Mapping[str, Known],
+        *,
+        confirm: Callable[[str], Awaitable[bool]],
+        now: float,
+        idle_seconds: float,
+        home_seconds: float,
+    ) -> Reconciled:
+        """Compare what is there with `known`, all boxes of the database, and delete what nobody owns.
+
+        A box that is not `known` goes once it has a certain age, one that is idle after `idle_seconds`, its home after
+        `home_seconds`; each only if `confirm` says right before that it is still free. Raises `BoxesUnavailable`.
+        """
+        ...
+
     async def close(self) -> None:
         """Let go of connections and watches. Boxes go on."""
         ...
 
 
-def box_name(instance: str, installation: int, person: int) -> str:
-    """The name of the box of `person` for `installation`: a DNS label of at most 63 characters.
+def box_name(instance: str, installation: int, person: int, session: int | None = None) -> str:
+    """The name of the box of `person` for `installation`, or of one of their sessions: a DNS label.
 
-    Made from numeric ids, since logins and repositories get renamed. An instance name that is too long, or has
-    characters that a DNS label has not, is cut and made distinct by a hash.
+    Made from numeric ids, since logins and repositories get renamed.
     """
+    owner = f"{installation}-{person}" if session is None else f"{installation}-{person}-{session}"
+    return f"gl-{_slug(instance)}-{owner}"
+
+
+def spare_name(instance: str) -> str:
+    """A name that no box has, for one that is nobody's yet."""
+    return f"gl-{_slug(instance)}-spare-{secrets.token_hex(5)}"
+
+
+def _slug(instance: str) -> str:
+    """At most 20 characters of a DNS label. A name that is too long, or has others, is cut and made distinct."""
     plain = re.sub(r"[^a-z0-9]+", "-", instance.lower()).strip("-")
-    if plain != instance or len(plain) > 20:
-        digest = hashlib.sha256(instance.encode()).hexdigest()[:8]
-        plain = f"{plain[:11].strip('-') or 'x'}-{digest}"
-    return f"gl-{plain}-{installation}-{person}"
+    if plain == instance and len(plain) <= 20:
+        return plain
+    digest = hashlib.sha256(instance.encode()).hexdigest()[:8]
+    return f"{plain[:11].strip('-') or 'x'}-{digest}"

@@ -22,7 +22,6 @@ PLURALS = {
     "Pod": ("/api/v1", "pods"),
     "PersistentVolumeClaim": ("/api/v1", "persistentvolumeclaims"),
     "Secret": ("/api/v1", "secrets"),
-    "Lease": ("/apis/coordination.k8s.io/v1", "leases"),
 }
 
 

@@ -7,20 +7,20 @@ workers at once. An outage raises `BoxesUnavailable`; it never turns into a stat
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
 import structlog
 
-from k8s.boxes import BoxesUnavailable, BoxSpec, BoxState, BoxStatus
+from k8s.boxes import BoxesUnavailable, BoxSpec, BoxState, BoxStatus, Known, Reconciled
 from k8s.cluster import Cluster, ClusterError, ClusterUnreachable
-from k8s.identity import SPARE, home_name, instance_labels, is_ours, owner_labels, secret_name, selector
+from k8s.identity import PREFIX, home_name, instance_labels, is_ours, secret_name, selector
 from k8s.options import PodOptions
 from k8s.pod import box_pod, home_claim, is_outdated, secret_token, token_secret
 from k8s.podstate import is_over, pod_status
-from k8s.reconcile import Deletion, Known, Plan, plan, still_due
+from k8s.reconcile import HOME_SECONDS, IDLE_SECONDS, Deletion, plan, still_due
 from k8s.watch import Watch
 
 Object = dict[str, Any]
@@ -63,14 +63,14 @@ class KubernetesBoxes:
         """Make the box, or adopt the one that is there. A pod that ended is replaced; its home stays.
 
         What the cluster refuses for good (Pod Security, an invalid value) comes back as a permanent FAILED, a full
-        quota as UNSCHEDULABLE. A changed token goes into the Secret; the cluster carries it into a running pod.
+        quota as FULL. A changed token goes into the Secret; the cluster carries it into a running pod.
         """
         with _unavailable():
             try:
                 await self._own(token_secret(self._instance, spec), self._renew_token)
                 claim = home_claim(self._instance, spec, self._options)
                 if claim is not None:
-                    await self._own(claim, self._keep)
+                    await self._own(claim, self._name_owner)
                 return await self._ensure_pod(spec)
             except ClusterError as error:
                 refused = refusal(spec, error)
@@ -105,11 +105,18 @@ class KubernetesBoxes:
         return await self._watch.wait(name, settled, seconds) or await self.status(name)
 
     async def troubles(self) -> AsyncGenerator[BoxStatus, None]:
-        """Yield each box that stops being usable, as the watch sees it, without end."""
-        async for name, pod in self._watch.changes():
-            status = pod_status(name, pod)
-            if not status.usable:
-                yield status
+        """Yield each box that is not usable, or stops being so, as the watch sees it: once for each such state."""
+        told: dict[str, BoxState] = {}
+        async with contextlib.aclosing(self._watch.changes()) as changes:
+            async for name, pod in changes:
+                status = pod_status(name, pod)
+                if status.usable:
+                    told.pop(name, None)
+                elif told.get(name) is not status.state:
+                    told[name] = status.state
+                    yield status
+                if pod is None:
+                    told.pop(name, None)
 
     async def stop(self, name: str) -> None:
         with _unavailable():
@@ -132,42 +139,18 @@ class KubernetesBoxes:
             found.setdefault(name, pod_status(name, None))
         return [found[name] for name in sorted(found)]
 
-    async def claim_spare(self, labels: Mapping[str, str]) -> BoxStatus | None:
-        """Give a running spare box to the owner that `labels` name; None when there is none.
-
-        Two workers never get the same one: the claim is a change of that very version of the pod, so the second fails.
-        """
-        with _unavailable():
-            for pod in self._spares():
-                try:
-                    claimed = await self._cluster.patch("Pod", pod["metadata"]["name"], _claim(pod, labels))
-                except ClusterError as error:
-                    if error.status not in (404, 409):
-                        raise
-                    continue
-                name = claimed["metadata"]["name"]
-                await self._relabel(name, labels)
-                log.info("spare claimed", box=name, **labels)
-                return pod_status(name, claimed)
-        return None
-
-    def spares(self) -> int:
-        """How many spare boxes run or start now, as the watch sees it."""
-        return len(self._spares(running=False))
-
     async def reconcile(
         self,
         known: Mapping[str, Known],
         *,
-        confirm: Callable[[str], Awaitable[bool]] | None = None,
-        now: float | None = None,
-        **limits: float,
-    ) -> Plan:
-        """Compare the cluster with `known`, what the database has of each box, and delete what nobody owns.
+        confirm: Callable[[str], Awaitable[bool]],
+        now: float,
+        idle_seconds: float = IDLE_SECONDS,
+        home_seconds: float = HOME_SECONDS,
+    ) -> Reconciled:
+        """Compare the cluster with `known`, and delete what nobody owns: pods, homes and secrets, each by itself.
 
-        Each object is fetched again right before it is deleted, and deleted only as that very object; `confirm` is
-        asked last whether the box of this name is still free. Returns the plan; its `missing` are boxes that should be
-        there and are not.
+        Each object is fetched again right before it is deleted, and deleted only as that very object.
         """
         with _unavailable():
             found = [
@@ -175,22 +158,27 @@ class KubernetesBoxes:
                 for kind in ("Pod", "PersistentVolumeClaim", "Secret")
                 for item in (await self._cluster.list(kind, self._selector))[0]
             ]
-            due = plan(found, known, now=time.time() if now is None else now, **limits)
-            for deletion in due.deletions:
-                if confirm is not None and not await confirm(deletion.box):
-                    continue
-                await self._carry_out(deletion)
-        return due
+            due = plan(found, known, now=now, idle_seconds=idle_seconds, home_seconds=home_seconds)
+            deleted = [
+                deletion.box
+                for deletion in due.deletions
+                if await confirm(deletion.box) and await self._carry_out(deletion)
+            ]
+        return Reconciled(tuple(dict.fromkeys(deleted)), due.missing)
 
-    async def _carry_out(self, deletion: Deletion) -> None:
+    async def _carry_out(self, deletion: Deletion) -> bool:
         item = await self._get(deletion.kind, deletion.name)
         if item is None or not is_ours(item, self._instance) or not still_due(deletion, item):
-            return
-        with _gone_or_changed():
-            await self._cluster.delete(
-                deletion.kind, deletion.name, uid=deletion.uid, version=item["metadata"]["resourceVersion"]
-            )
-            log.info("orphan deleted", kind=deletion.kind, name=deletion.name, why=deletion.why)
+            return False
+        version = item["metadata"]["resourceVersion"]
+        try:
+            await self._cluster.delete(deletion.kind, deletion.name, uid=deletion.uid, version=version)
+        except ClusterError as error:
+            if error.status not in (404, 409):
+                raise
+            return False
+        log.info("orphan deleted", kind=deletion.kind, name=deletion.name, why=deletion.why)
+        return True
 
     async def _ensure_pod(self, spec: BoxSpec) -> BoxStatus:
         wanted = box_pod(self._instance, spec, self._options)
@@ -209,6 +197,7 @@ class KubernetesBoxes:
             self._check_ours(pod)
             status = pod_status(spec.name, pod)
             if not is_over(pod) and not (is_outdated(pod, wanted) and not status.usable):
+                await self._name_owner(pod, wanted)
                 return status
             with _gone_or_changed():
                 await self._cluster.delete("Pod", spec.name, uid=pod["metadata"]["uid"], grace=_overdue(pod))
@@ -237,27 +226,23 @@ class KubernetesBoxes:
                     raise ClusterUnreachable(f"the old {kind} {name} is still being deleted")
                 await asyncio.sleep(REPLACE_POLL_SECONDS)
 
-    async def _keep(self, found: Object, wanted: Object) -> None:
-        return None
-
     async def _renew_token(self, found: Object, wanted: Object) -> None:
         if secret_token(found) != secret_token(wanted):
             await self._cluster.patch("Secret", wanted["metadata"]["name"], {"data": wanted["data"]})
+        await self._name_owner(found, wanted)
 
     def _check_ours(self, item: Object) -> None:
         if not is_ours(item, self._instance):
             raise ClusterError(409, "NotOurs", f"{item['metadata']['name']} exists and is not ours")
 
-    def _spares(self, *, running: bool = True) -> "Sequence[Object]":
-        spares = [pod for pod in self._watch.objects.values() if (pod["metadata"].get("labels") or {}).get(SPARE)]
-        wanted = (BoxState.RUNNING,) if running else (BoxState.RUNNING, BoxState.STARTING, BoxState.UNSCHEDULABLE)
-        return [pod for pod in spares if pod_status(pod["metadata"]["name"], pod).state in wanted]
-
-    async def _relabel(self, name: str, labels: Mapping[str, str]) -> None:
-        body = {"metadata": {"labels": {SPARE: None, **owner_labels(labels)}}}
-        for kind, thing in (("Secret", secret_name(name)), ("PersistentVolumeClaim", home_name(name))):
+    async def _name_owner(self, found: Object, wanted: Object) -> None:
+        """Write on what is there whose it is now: a spare has become somebody's, people change their login."""
+        has, labels = found["metadata"].get("labels") or {}, wanted["metadata"]["labels"]
+        stale = dict.fromkeys(key for key in has if key.startswith(PREFIX) and key not in labels)
+        if stale or has | labels != has:
             with _gone_or_changed():
-                await self._cluster.patch(kind, thing, body)
+                body = {"metadata": {"labels": {**stale, **labels}}}
+                await self._cluster.patch(found["kind"], found["metadata"]["name"], body)
 
     async def _get(self, kind: str, name: str) -> Object | None:
         return await self._cluster.get(kind, name)
@@ -274,7 +259,7 @@ def refusal(spec: BoxSpec, error: ClusterError) -> BoxStatus | None:
     """What a refusal to make a box means for the box; None where it says nothing about it (no rights, no namespace)."""
     state, permanent = BoxState.FAILED, True
     if error.status == 403 and "exceeded quota" in error.message:
-        state, permanent, words = BoxState.UNSCHEDULABLE, False, "The namespace's quota for boxes is used up"
+        state, permanent, words = BoxState.FULL, False, "The namespace's quota for boxes is used up"
     elif error.status == 403 and "violates PodSecurity" in error.message:
         words = "The namespace's Pod Security refuses the box"
     elif error.reason == "NotOurs":
@@ -283,7 +268,8 @@ def refusal(spec: BoxSpec, error: ClusterError) -> BoxStatus | None:
         words = "The cluster refuses the box as invalid"
     else:
         return None
-    return BoxStatus(name=spec.name, state=state, message=f"{words}: {error.message}", permanent=permanent)
+    message, crowded = f"{words}: {error.message}", state is BoxState.FULL
+    return BoxStatus(name=spec.name, state=state, message=message, permanent=permanent, crowded=crowded)
 
 
 def _overdue(pod: Object) -> int | None:
@@ -294,15 +280,6 @@ def _overdue(pod: Object) -> int | None:
     due = pod["metadata"].get("deletionTimestamp")
     late = bool(due) and time.time() - datetime.fromisoformat(due).timestamp() > OVERDUE_SECONDS
     return 0 if late else None
-
-
-def _claim(pod: Object, labels: Mapping[str, str]) -> Object:
-    return {
-        "metadata": {
-            "resourceVersion": pod["metadata"]["resourceVersion"],
-            "labels": {SPARE: None, **owner_labels(labels)},
-        }
-    }
 
 
 @contextlib.contextmanager

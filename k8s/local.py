@@ -19,12 +19,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from k8s.boxes import NAME_PATTERN, BoxesUnavailable, BoxSpec, BoxState, BoxStatus
+from k8s.boxes import NAME_PATTERN, BoxesUnavailable, BoxSpec, BoxState, BoxStatus, Known, Reconciled
 from k8s.runner import processes
 from k8s.runner.files import PASSED_ON
 from k8s.runner.state import Home, held, lock, remove_tree, signed, write_atomically
@@ -69,6 +69,23 @@ class LocalBoxes:
     async def list(self) -> list[BoxStatus]:
         """All boxes that were ever made below `root` and not deleted."""
         return list(await asyncio.to_thread(self._all))
+
+    async def troubles(self) -> AsyncIterator[BoxStatus]:
+        """Nobody watches processes: a runner that ended falls silent, and is looked up."""
+        await asyncio.Event().wait()
+        yield BoxStatus(name="", state=BoxState.UNKNOWN)
+
+    async def reconcile(
+        self,
+        known: Mapping[str, Known],
+        *,
+        confirm: Callable[[str], Awaitable[bool]],
+        now: float,
+        idle_seconds: float,
+        home_seconds: float,
+    ) -> Reconciled:
+        """A folder is never anybody else's, nor made behind our back: nothing to compare."""
+        return Reconciled()
 
     async def close(self) -> None:
         """Nothing to let go of."""

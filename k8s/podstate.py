@@ -22,6 +22,8 @@ PERMANENT_WAITING = {
 IMAGE_WAITING = {"ErrImagePull", "ImagePullBackOff", "RegistryUnavailable", "ImageInspectError"}
 CONFIG_WAITING = {"CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
 NODE_GONE = {"DeletionByTaintManager", "DeletionByPodGC"}
+# The scheduler's words for nodes that would take the box if other pods were not there.
+CROWDED = ("Insufficient ", "Too many pods")
 REJECTED = {"NodeAffinity", "UnexpectedAdmissionError"}
 
 
@@ -35,6 +37,7 @@ def pod_status(name: str, pod: Object | None) -> BoxStatus:
         state=state,
         message=message,
         permanent=permanent,
+        crowded=state is BoxState.UNSCHEDULABLE and any(word in message for word in CROWDED),
         started_at=_started_at(pod),
         labels=spec_labels(pod["metadata"].get("labels") or {}),
     )

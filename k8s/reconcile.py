@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from k8s.boxes import Known
 from k8s.identity import BOX
 from k8s.podstate import is_over
 
@@ -14,15 +15,6 @@ Object = dict[str, Any]
 MIN_AGE_SECONDS = 300.0
 IDLE_SECONDS = 30 * 60.0
 HOME_SECONDS = 14 * 86400.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Known:
-    """What the database knows of a box. `busy`: a turn runs or waits in it. `used_at`: end of the last, Unix time."""
-
-    busy: bool
-    used_at: float
-    spare: bool = False
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import random
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from typing import Any, Protocol, TypeVar
 
 import structlog
@@ -100,9 +100,11 @@ class Watch:
                 await self._changed.wait_for(lambda: self.synced)
         return self.synced
 
-    async def changes(self) -> AsyncIterator[tuple[str, Object | None]]:
-        """Yield (name, object or None when gone) of every change from now on, relists included, without end."""
+    async def changes(self) -> AsyncGenerator[tuple[str, Object | None], None]:
+        """Yield (name, object or None when gone) of what there is now and of every change, relists included."""
         queue: asyncio.Queue[tuple[str, Object | None]] = asyncio.Queue()
+        for known in self.objects.items():
+            queue.put_nowait(known)
         self._followers.add(queue)
         try:
             while True:

@@ -12,6 +12,7 @@ from loops import decide, leases
 from loops.context import Loop
 from loops.lasting import LASTING
 from loops.pictures import picture, turns_of
+from loops.seats import call_line
 from loops.steps.attempt import repair
 from loops.steps.box import look_at_box, stop_turn
 from loops.steps.checks import look_at_checks
@@ -20,6 +21,7 @@ from loops.steps.prepare import prepare
 from loops.steps.settle import settle
 from loops.steps.tell import tell
 from loops.tables import Session
+from loops.upkeep import end_box_of
 
 log = structlog.get_logger(__name__)
 
@@ -82,7 +84,12 @@ async def _rounds(loop: Loop, session_id: int) -> float | None:
             await tell(loop, session_id)
             return action.until
         log.info("session.step", session=session.public_id, step=type(action).__name__)
+        if isinstance(action, decide.Settle):
+            await call_line(loop)  # the box is free from the report on
         until = await STEPS[type(action)](loop, session, action)
+        if isinstance(action, decide.Finish):
+            await call_line(loop)
+            await end_box_of(loop, session)
         await loop.bus.notify(f"session:{session_id}")
         if until is not None:
             await tell(loop, session_id)

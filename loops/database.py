@@ -1,10 +1,11 @@
 """The database: SQLite on one machine, PostgreSQL in production, the same tables and transactions on both."""
 
 import contextlib
+import zlib
 from collections.abc import AsyncIterator
 from typing import Any
 
-from sqlalchemy import event, make_url
+from sqlalchemy import event, func, make_url, select
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 
 
@@ -64,6 +65,15 @@ class Database:
         await self._writer.dispose()
         if self._reader is not self._writer:
             await self._reader.dispose()
+
+
+async def alone(tx: AsyncSession, what: str) -> None:
+    """Let nobody else get past this point for the same `what` until the transaction, a `write()`, ends.
+
+    SQLite's writers are alone from their beginning.
+    """
+    if tx.get_bind().dialect.name == "postgresql":
+        await tx.execute(select(func.pg_advisory_xact_lock(zlib.crc32(what.encode()))))
 
 
 def async_url(url: str) -> str:

@@ -24,6 +24,7 @@ class TurnPicture:
     stop_reason: str | None = None
     ready_at: float | None = None
     heard_at: float | None = None  # last sign of life of the box that has it
+    trouble: bool = False  # its box was seen in trouble
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class Prepare:
 
 @dataclass(frozen=True)
 class LookAtBox:
-    """The box was not heard of for too long: look it up before concluding anything."""
+    """The box was seen in trouble, or not heard of for too long: look it up before concluding anything."""
 
     turn: int
 
@@ -173,6 +174,8 @@ def _turn(now: Picture, turn: TurnPicture) -> Action:
         return Prepare(turn.id)
     if turn.status == "reported":
         return Settle(turn.id)
+    if turn.trouble:
+        return LookAtBox(turn.id)
     if turn.heard_at is None:
         deadline = (turn.ready_at or 0.0) + now.waits.box_start
     else:

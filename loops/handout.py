@@ -9,6 +9,7 @@ import structlog
 from sqlalchemy import or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from loops.leases import make_due
 from loops.tables import Box, Turn
 
 log = structlog.get_logger(__name__)
@@ -52,11 +53,19 @@ async def take(tx: AsyncSession, box: str, *, holding: str | None, now: float) -
     if turn is None:
         return Handout()
     turn.status = "running"
+    if turn.waits is not None:
+        turn.waits = None
+        await make_due(tx, turn.session_id, now)  # the comment still says that it waits
     turn.handed_at = turn.heartbeat_at = now
     turn.started_at = turn.started_at or now
     await tx.flush()
     log.info("turn.handed_out", turn=turn.public_id, box=box)
     return Handout(turn=turn)
+
+
+async def forget_former_token(tx: AsyncSession, box: str) -> None:
+    """The box knows its new token."""
+    await tx.execute(update(Box).where(Box.name == box).values(former_hash=None))
 
 
 async def _oldest(tx: AsyncSession, box: str, status: str) -> Turn | None:

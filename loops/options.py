@@ -1,5 +1,7 @@
 """How the loop behaves: the part of the settings that `loops` reads. `app.settings.Settings` adds the process's own."""
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -60,5 +62,15 @@ class LoopOptions(BaseModel):
         30, gt=0, description="A box without a turn for this long is stopped; its home stays."
     )
     box_home_days: float = Field(14, gt=0, description="A home without a turn for this long is deleted.")
+    box_isolation: Literal["person", "session"] = Field(
+        "person", description="Whose a box is: a person's, or one session's, with which it ends, its home too."
+    )
+    box_limit: int = Field(50, ge=1, description="Boxes that may be up at once, spares included; others wait in line.")
+    box_limit_installation: int = Field(10, ge=1, description="Boxes of one installation that may be up at once.")
+    box_warm: int = Field(0, ge=0, description="Spare boxes kept up, which first turns take instead of waiting.")
+    box_room_minutes: float = Field(
+        60, gt=0, description="How long a turn waits for a cluster without room for its box before that is an error."
+    )
+    box_token_hours: float = Field(24, gt=0, description="A box that stays up gets a new token after this long.")
     evidence_bytes: int = Field(16_000, ge=1000, description="Budget of the excerpt of one failing check in a prompt.")
     lease_seconds: float = Field(10, gt=1, description="A worker that died lets go of its session after this long.")

@@ -62,6 +62,7 @@ def turn_picture(turn: Turn) -> TurnPicture:
         stop_reason=turn.stop_reason,
         ready_at=turn.handed_at or turn.started_at or turn.created_at,
         heard_at=turn.heartbeat_at,
+        trouble=turn.trouble_at is not None,
     )
 
 

@@ -4,6 +4,7 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+OPEN = ("pending", "running", "waiting")
 ROWS = 30
 NOTE = 1500
 
@@ -22,7 +23,9 @@ HEADS = {
 REASONS = {
     "cap_reached": "All attempts are used up and checks are still red. A person has to look now; mention me to go on.",
     "no_progress": "The last attempts did not change what fails, so another one would not either.",
-    "box_lost": "The place where the agent ran was lost twice. Mention me with `retry` to try again.",
+    "box_lost": "The box in which the agent ran was lost twice. Mention me with `retry` to try again.",
+    "box_failed": "The agent's box does not come up. Whoever runs this service has to mend what is said below; then "
+    "mention me with `retry`.",
     "push_refused": "GitHub refused the push. The reason is below; the work is kept until the session is deleted.",
     "credentials": "The provider refused the credentials of the profile in use. Mend the profile, then `retry`.",
     "checks_never_settled": "The checks did not come to an end in the time that is set for it.",
@@ -52,7 +55,10 @@ class TurnLine:
 
 @dataclass(frozen=True)
 class Story:
-    """A session as people see it. `attempt` counts from 1; 0 before the first one. `place` is the place in line."""
+    """A session as people see it. `attempt` counts from 1; 0 before the first one.
+
+    `place` is the place in line of the turn that is next, `waits` what that turn waits for, in words.
+    """
 
     handle: str
     status: str
@@ -67,6 +73,7 @@ class Story:
     pull_number: int | None = None
     pull_url: str = ""
     place: int | None = None
+    waits: str = ""
     failing: tuple[str, ...] = ()
     explanation: str = ""
     answer: str = ""
@@ -76,6 +83,9 @@ class Story:
 def render(story: Story) -> str:
     """The comment's Markdown."""
     parts = [f"### {headline(story)}", _links(story)]
+    if story.waits and story.status in OPEN:
+        place = f"In line, place {story.place}. " if story.place else ""
+        parts.append(f"⏳ {place}{_plain(story.waits)}")
     if story.reason and story.status == "failed":
         parts.append(_reason(story.reason))
     if story.answer and story.outcome in ("answered", "no_changes"):
@@ -148,7 +158,7 @@ def _table(story: Story) -> str:
 
 def _footer(story: Story) -> str:
     name = f"@{story.handle}"
-    if story.status in ("pending", "running", "waiting"):
+    if story.status in OPEN:
         return f"To stop, comment `{name} stop`. `{name} autofix off` ends repairs here, `{name} help` tells more."
     return f"Mention `{name}` with what to do next, or `{name} retry`."
 

@@ -172,9 +172,9 @@ class Session(Base):
 class Turn(Base):
     """One run of an agent.
 
-    `status`: queued (waits for its place and a box), ready (a box may take it), running (a box has it), reported (its
-    result is stored), done, failed, cancelled. `spec` is what the box is told, without any secret; `result` what it
-    reported.
+    `status`: queued (waits for its place and a box; with `box` it has its place), ready (a box may take it), running (a
+    box has it), reported (its result is stored), done, failed, cancelled. `spec` is what the box is told, without any
+    secret; `result` what it reported.
     """
 
     __tablename__ = "turns"
@@ -206,6 +206,8 @@ class Turn(Base):
     base_sha: Mapped[str | None]
     limits: Mapped[dict[str, Any]] = mapped_column(default=dict)
     lost: Mapped[int] = mapped_column(default=0)  # boxes this turn has lost
+    waits: Mapped[str | None]  # what it waits for before it can run, for people
+    trouble_at: Mapped[float | None]  # its box was seen in trouble and is to be looked at
 
     output_offset: Mapped[int] = mapped_column(default=0)
     parser_state: Mapped[dict[str, Any]] = mapped_column(default=dict)
@@ -274,14 +276,23 @@ class Effect(Base):
 
 
 class Box(Base):
-    """Where turns run. `token_hash` is SHA-256 of the token that only this box has; a new `generation` rotates it."""
+    """Where turns run.
+
+    `owner_key` (`loops.owners`) says whose it is; None: a warm spare, nobody's yet. `token_hash` is SHA-256 of the
+    token that only this box has; a new `generation` rotates it, and `former_hash` is good until the box was heard of
+    with the new one. `stopped_at`: only its home is left.
+    """
 
     __tablename__ = "boxes"
 
     name: Mapped[str] = mapped_column(String(63), primary_key=True)
-    installation_id: Mapped[int]
+    owner_key: Mapped[str | None] = mapped_column(String(100), unique=True)
+    installation_id: Mapped[int | None]
     person_id: Mapped[int | None]
+    session_id: Mapped[int | None]  # the box ends with this session
     token_hash: Mapped[str]
+    former_hash: Mapped[str | None]
+    token_at: Mapped[float] = mapped_column(default=0.0)
     generation: Mapped[int] = mapped_column(default=1)
     seen_at: Mapped[float | None]
     used_at: Mapped[float]

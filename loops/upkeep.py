@@ -1,96 +1,129 @@
-"""Keeping the boxes: idle ones are stopped, forgotten homes deleted, orphans in the cluster removed."""
+"""Keeping the boxes: idle ones are stopped, forgotten homes deleted, spares kept up, orphans in the cluster removed."""
 
 import structlog
-from sqlalchemy import Select, delete, func, select, update
+from sqlalchemy import ColumnElement, and_, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from k8s.boxes import BoxesUnavailable
-from k8s.kubernetes_boxes import KubernetesBoxes
-from k8s.reconcile import Known
+from k8s.boxes import BoxesUnavailable, BoxState, Known
+from loops import spares
 from loops.context import Loop
-from loops.tables import Box, Turn
+from loops.decide import OPEN_SESSION
+from loops.seats import busy_boxes
+from loops.tables import Box, Session, Turn
+from loops.troubles import note_trouble
 
 log = structlog.get_logger(__name__)
 
-DAY = 86400.0
+MINUTE, DAY = 60.0, 86400.0
 
 
 async def upkeep(loop: Loop) -> None:
     """One round, safe to run by several workers at once. What cannot be reached now is left for the next round."""
     try:
-        await _stop_idle(loop)
+        await _mark_idle(loop)
+        await _stop_marked(loop)
         await _delete_homes(loop)
-        if isinstance(loop.boxes, KubernetesBoxes):
-            await _reconcile(loop, loop.boxes)
+        await spares.keep(loop)
+        await _reconcile(loop)
     except BoxesUnavailable as error:
         log.warning("box.upkeep_postponed", error=str(error))
 
 
 async def known_boxes(tx: AsyncSession) -> dict[str, Known]:
     """What the database has of each box. A box was used last when it was asked for, or its last turn ended."""
-    busy = {name for name in (await tx.execute(_busy_boxes())).scalars() if name}
+    busy = set((await tx.execute(busy_boxes())).scalars())
     found = await tx.execute(select(Turn.box, func.max(Turn.finished_at)).group_by(Turn.box))
     ends: dict[str | None, float | None] = dict(found.all())
     boxes = (await tx.execute(select(Box))).scalars().all()
     return {
-        box.name: Known(busy=box.name in busy, used_at=max(box.used_at, ends.get(box.name) or 0.0)) for box in boxes
+        box.name: Known(
+            busy=box.name in busy,
+            used_at=max(box.used_at, ends.get(box.name) or 0.0),
+            spare=box.owner_key is None and box.stopped_at is None,
+        )
+        for box in boxes
     }
 
 
-async def _stop_idle(loop: Loop) -> None:
-    limit = loop.clock() - loop.options.box_idle_minutes * 60
-    living = {box.name for box in await loop.boxes.list() if box.usable}
+async def end_box_of(loop: Loop, session: Session) -> None:
+    """The session has ended: so does the box that it had for itself, with its home."""
+    async with loop.database.read() as tx:
+        name = (await tx.execute(select(Box.name).where(Box.session_id == session.id))).scalar_one_or_none()
+    if name is None:
+        return
+    try:
+        await _delete_home(loop, name, Box.session_id == session.id)
+    except BoxesUnavailable as error:
+        log.warning("box.upkeep_postponed", box=name, error=str(error))
+
+
+async def _mark_idle(loop: Loop) -> None:
+    limit = loop.clock() - loop.options.box_idle_minutes * MINUTE
     async with loop.database.read() as tx:
         known = await known_boxes(tx)
-        asked = {box.name: box.used_at for box in (await tx.execute(select(Box))).scalars()}
-    for name in sorted(living & known.keys()):
-        if known[name].busy or known[name].used_at >= limit:
-            continue
+        up = (await tx.execute(select(Box).where(Box.stopped_at.is_(None), Box.owner_key.is_not(None)))).scalars()
+        idle = {box.name: box.used_at for box in up if not known[box.name].busy and known[box.name].used_at < limit}
+    for name, used_at in sorted(idle.items()):
         async with loop.database.write() as tx:
             # Only if nobody has asked for the box since we looked.
-            free = (Box.name == name, Box.used_at == asked[name], Box.name.not_in(_busy_boxes()))
-            marked = update(Box).where(*free).values(stopped_at=loop.clock()).returning(Box.name)
-            ours = (await tx.execute(marked)).scalar_one_or_none()
-        if ours is not None:
-            await loop.boxes.stop(name)
+            free = and_(Box.name == name, Box.used_at == used_at, Box.name.not_in(busy_boxes()))
+            await tx.execute(update(Box).where(free).values(stopped_at=loop.clock()))
             log.info("box.idle", box=name)
+
+
+async def _stop_marked(loop: Loop) -> None:
+    """Stop what is up and should not be: just found idle, or left by a worker that died before it could."""
+    living = {box.name for box in await loop.boxes.list() if box.state is not BoxState.ABSENT}
+    async with loop.database.read() as tx:
+        stopped = (await tx.execute(select(Box.name).where(Box.stopped_at.is_not(None)))).scalars().all()
+    for name in sorted(living & set(stopped)):
+        await loop.boxes.stop(name)
 
 
 async def _delete_homes(loop: Loop) -> None:
     limit = loop.clock() - loop.options.box_home_days * DAY
     async with loop.database.read() as tx:
         known = await known_boxes(tx)
-        stopped = (await tx.execute(select(Box.name).where(Box.stopped_at.is_not(None)))).scalars().all()
-    for name in stopped:
-        if known[name].busy or known[name].used_at >= limit:
-            continue
-        # The row goes last: a worker that dies in between leaves it, and the next round does it again.
-        await loop.boxes.delete_home(name)
-        async with loop.database.write() as tx:
-            free = (Box.name == name, Box.stopped_at.is_not(None), Box.name.not_in(_busy_boxes()))
-            await tx.execute(delete(Box).where(*free))
-        log.info("box.home_deleted", box=name)
+        stopped = (await tx.execute(select(Box).where(Box.stopped_at.is_not(None)))).scalars().all()
+        over = select(Box).join(Session, Session.id == Box.session_id).where(Session.status.not_in(OPEN_SESSION))
+        ended = (await tx.execute(over)).scalars().all()
+    for box in stopped:
+        if not known[box.name].busy and (box.owner_key is None or known[box.name].used_at < limit):
+            await _delete_home(loop, box.name, Box.stopped_at.is_not(None))
+    for box in ended:
+        if not known[box.name].busy:
+            await _delete_home(loop, box.name, Box.session_id == box.session_id)
 
 
-async def _reconcile(loop: Loop, boxes: KubernetesBoxes) -> None:
+async def _delete_home(loop: Loop, name: str, still: ColumnElement[bool]) -> None:
+    free = and_(Box.name == name, still, Box.name.not_in(busy_boxes()))
+    async with loop.database.write() as tx:
+        marked = update(Box).where(free).values(stopped_at=loop.clock()).returning(Box.name)
+        if (await tx.execute(marked)).scalar_one_or_none() is None:
+            return
+    # The row goes last: a worker that dies in between leaves it, and the next round does it again.
+    await loop.boxes.delete_home(name)
+    async with loop.database.write() as tx:
+        await tx.execute(delete(Box).where(free, Box.stopped_at.is_not(None)))
+    log.info("box.home_deleted", box=name)
+
+
+async def _reconcile(loop: Loop) -> None:
     async def still_free(name: str) -> bool:
         async with loop.database.read() as tx:
             found = (await known_boxes(tx)).get(name)
-        return found is None or not found.busy
+        return found is None or not (found.busy or found.spare)
 
     async with loop.database.read() as tx:
         known = await known_boxes(tx)
-    plan = await boxes.reconcile(
+    found = await loop.boxes.reconcile(
         known,
         confirm=still_free,
         now=loop.clock(),
-        idle_seconds=loop.options.box_idle_minutes * 60,
+        idle_seconds=loop.options.box_idle_minutes * MINUTE,
         home_seconds=loop.options.box_home_days * DAY,
     )
-    if plan.missing:
-        # Their turns fall silent, and are looked at one by one.
-        log.warning("box.missing", boxes=plan.missing)
-
-
-def _busy_boxes() -> Select[str | None]:
-    return select(Turn.box).where(Turn.box.is_not(None), Turn.status.in_(("ready", "running")))
+    if found.deleted:
+        log.info("box.orphans_deleted", boxes=found.deleted)
+    for name in found.missing:
+        await note_trouble(loop, name)

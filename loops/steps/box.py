@@ -1,70 +1,62 @@
-"""The box of a turn: made before it, looked up when it falls silent, told to stop."""
-
-import base64
-import hashlib
-import hmac
+"""The box of a turn: made before it, looked up when something is wrong with it, told to stop."""
 
 import structlog
 from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from k8s.boxes import BoxesUnavailable, BoxSpec, BoxState, BoxStatus, box_name
+from k8s.boxes import BoxesUnavailable, BoxSpec, BoxState, BoxStatus
 from loops import decide, journal
+from loops.box_tokens import token
 from loops.context import Loop
-from loops.tables import Box, Session, Turn
+from loops.fate import Fate, Held, Patience, fate_of
+from loops.owners import SHARED
+from loops.seats import end_longest_idle
+from loops.tables import Box, Person, Session, Turn
 
 log = structlog.get_logger(__name__)
 
-LOST_LIMIT = 1  # a turn is tried once more on a fresh box, then given up
-SHARED = 0  # the person of a box that belongs to the installation itself
+UNSEEN_SECONDS = 5.0
+"""How soon a box is looked up again after the place that holds it did not answer."""
 
 
-def name_of(loop: Loop, session: Session) -> str:
-    """The name of the box that this session's turns run in."""
-    return box_name(loop.instance, session.installation_id, session.owner_id or SHARED)
-
-
-def token(key: bytes, name: str, generation: int) -> str:
-    """The box's token: derived, so that any worker can make it again and only its hash is stored."""
-    digest = hmac.digest(key, f"box:{name}:{generation}".encode(), "sha256")
-    return "glb_" + base64.urlsafe_b64encode(digest).decode().rstrip("=")
-
-
-async def ensure_box(loop: Loop, session: Session) -> BoxStatus:
-    """Make the session's box or find it. Raises BoxesUnavailable."""
-    name = name_of(loop, session)
-    now = loop.clock()
-    async with loop.database.write() as tx:
-        box = await tx.get(Box, name)
-        if box is None:
-            box = Box(
-                name=name,
-                installation_id=session.installation_id,
-                person_id=session.owner_id,
-                token_hash=_hash(token(loop.box_key, name, 1)),
-                generation=1,
-                used_at=now,
-                created_at=now,
-            )
-            tx.add(box)
-        elif box.token_hash != _hash(token(loop.box_key, name, box.generation)):
-            box.generation += 1  # the key was rotated: the old token cannot be made again
-            box.token_hash = _hash(token(loop.box_key, name, box.generation))
-        box.used_at, box.stopped_at = now, None
-        generation = box.generation
+async def ensure_box(loop: Loop, box: Box) -> BoxStatus:
+    """Make the box or find it. Raises BoxesUnavailable."""
+    labels = {"instance": loop.instance}
+    if box.installation_id is not None:
+        labels |= {"installation": str(box.installation_id), "person": str(box.person_id or SHARED)}
+    if box.session_id is not None:
+        labels["session"] = str(box.session_id)
+    if box.person_id is not None:
+        async with loop.database.read() as tx:
+            person = await tx.get(Person, box.person_id)
+        labels["login"] = person.login if person else ""
     return await loop.boxes.ensure(
         BoxSpec(
-            name=name,
-            owner_key=str(session.owner_id or SHARED),
-            labels={
-                "instance": loop.instance,
-                "installation": str(session.installation_id),
-                "person": str(session.owner_id or SHARED),
-            },
-            token=token(loop.box_key, name, generation),
+            name=box.name,
+            owner_key=box.owner_key or "",
+            labels=labels,
+            token=token(loop.box_key, box.name, box.generation),
             service_url=loop.service_url,
         )
     )
+
+
+async def stop_boxes(loop: Loop, *names: str) -> None:
+    """End the boxes. One that cannot be reached now is ended by the upkeep, for its row says that it is stopped."""
+    for name in names:
+        try:
+            await loop.boxes.stop(name)
+        except BoxesUnavailable as error:
+            log.warning("box.unstopped", box=name, error=str(error))
+
+
+async def make_room(loop: Loop, but: str) -> bool:
+    """End the box that is idle longest, for the cluster has no room for the box `but`. Whether there was one."""
+    victim = await end_longest_idle(loop, but)
+    if victim is not None:
+        log.info("box.makes_room", box=victim, room_for=but)
+        await stop_boxes(loop, victim)
+    return victim is not None
 
 
 async def stop_turn(loop: Loop, session: Session, action: decide.Stop) -> None:
@@ -76,75 +68,79 @@ async def stop_turn(loop: Loop, session: Session, action: decide.Stop) -> None:
 
 
 async def look_at_box(loop: Loop, session: Session, action: decide.LookAtBox) -> float | None:
-    """A silent box: nothing is concluded from our not seeing it; a lost one costs the turn one more try."""
+    """A box in trouble, or silent: nothing is concluded from our not seeing it; a lost one costs one more try."""
     async with loop.database.read() as tx:
         turn = await tx.get_one(Turn, action.turn)
-    again = loop.clock() + loop.options.box_silence
+        deaf = await _deaf(tx, loop, turn)
+    name = turn.box or ""
     try:
-        status = await loop.boxes.status(turn.box or name_of(loop, session))
+        status = await loop.boxes.status(name)
     except BoxesUnavailable as error:
-        log.warning("box.unseen", box=turn.box, error=str(error))
-        return again
-    if status.state is BoxState.UNKNOWN:
-        return again
-    if status.may_come and not _overdue(loop, turn):
-        if status.message:
-            async with loop.database.write() as tx:
-                await journal.append(
-                    tx, session.id, [("status", {"text": status.message})], at=loop.clock(), turn_id=turn.id
-                )
-        return again
-    log.warning("box.lost", box=turn.box, state=status.state.value, turn=turn.public_id, message=status.message)
-    what = status.message or f"the box is {status.state.value}"
+        log.warning("box.unseen", box=name, error=str(error))
+        return loop.clock() + UNSEEN_SECONDS
+    fate = fate_of(status, _held(loop, turn, deaf), _patience(loop), loop.clock())
+    if fate.what != "wait":
+        log.warning("box.lost", box=name, state=status.state.value, turn=turn.public_id, fate=fate.what, why=fate.text)
     async with loop.database.write() as tx:
-        turn = await tx.get_one(Turn, action.turn)
-        if turn.status not in ("ready", "running"):
+        fresh = await tx.get_one(Turn, action.turn)
+        if fresh.status not in ("ready", "running"):
             return None
-        if turn.lost >= LOST_LIMIT or status.permanent:
-            turn.status, turn.error, turn.finished_at = "failed", "box_lost", loop.clock()
-            await _note(tx, session.id, f"The box was lost: {what}.")
-        else:
-            await restart_turn(tx, turn)
-        await journal.append(tx, session.id, [("status", {"text": what})], at=loop.clock(), turn_id=turn.id)
+        if fresh.trouble_at == turn.trouble_at:
+            fresh.trouble_at = None
+        await _meet(tx, loop, fresh, fate)
+    if fate.what == "wait":
+        if status.crowded:
+            await make_room(loop, name)
+        return loop.clock() + loop.options.box_silence
     if status.state is not BoxState.ABSENT:
-        await loop.boxes.stop(status.name)
+        await stop_boxes(loop, name)
     return None
+
+
+async def _meet(tx: AsyncSession, loop: Loop, turn: Turn, fate: Fate) -> None:
+    now = loop.clock()
+    if fate.text and fate.text != turn.waits:
+        await journal.append(tx, turn.session_id, [("status", {"text": fate.text})], at=now, turn_id=turn.id)
+    if fate.what == "wait":
+        turn.waits = (fate.text or None) if turn.handed_at is None else turn.waits
+        return
+    await tx.execute(update(Box).where(Box.name == turn.box).values(stopped_at=now))
+    if fate.what == "again":
+        await restart_turn(tx, turn)
+        turn.waits = f"{fate.text} The turn is tried once more in a fresh box."
+        return
+    turn.status, turn.error, turn.finished_at, turn.waits = "failed", fate.reason, now, None
+    session = await tx.get_one(Session, turn.session_id)
+    if fate.text not in session.notes:
+        session.notes = [*session.notes, fate.text]
 
 
 async def restart_turn(tx: AsyncSession, turn: Turn) -> None:
     """Queue the turn once more, on a fresh box; under another marker, since the old processes may still live."""
     turn.lost += 1
-    turn.status, turn.result, turn.handed_at, turn.heartbeat_at = "queued", None, None, None
-    turn.output_offset, turn.parser_state = 0, {}
+    turn.status, turn.box, turn.result, turn.handed_at, turn.heartbeat_at = "queued", None, None, None, None
+    turn.output_offset, turn.parser_state, turn.trouble_at = 0, {}, None
     turn.marker = f"{turn.marker.partition('_')[0]}_{turn.lost}"
 
 
-async def running(tx: AsyncSession, installation_id: int) -> int:
-    """Turns of the installation that have, or are about to have, a box at work."""
-    found = await tx.execute(
-        select(func.count())
-        .select_from(Turn)
-        .join(Session, Session.id == Turn.session_id)
-        .where(Session.installation_id == installation_id, Turn.status.in_(("ready", "running")))
+def _held(loop: Loop, turn: Turn, deaf: bool) -> Held:
+    return Held(
+        lost=turn.lost,
+        since=turn.started_at or turn.created_at,
+        handed_at=turn.handed_at,
+        heard_at=turn.heartbeat_at,
+        seconds=float(turn.limits.get("seconds") or loop.options.turn_seconds),
+        deaf=deaf,
     )
-    return found.scalar_one()
 
 
-def _overdue(loop: Loop, turn: Turn) -> bool:
-    """Whether even a box that looks well has had its time: the runner ends turns by itself well before this."""
-    seconds = float(turn.limits.get("seconds") or loop.options.turn_seconds)
-    begun = turn.handed_at or turn.started_at or turn.created_at
-    if turn.handed_at is None:
-        return loop.clock() > begun + 3 * loop.options.box_start_seconds
-    silent = loop.clock() - (turn.heartbeat_at or begun)
-    return silent > 5 * loop.options.box_silence or loop.clock() > begun + 2 * seconds + 600
+def _patience(loop: Loop) -> Patience:
+    options = loop.options
+    return Patience(options.box_silence, options.box_start_seconds, options.box_room_minutes * 60)
 
 
-async def _note(tx: AsyncSession, session_id: int, text: str) -> None:
-    session = await tx.get_one(Session, session_id)
-    if text not in session.notes:
-        session.notes = [*session.notes, text]
-
-
-def _hash(value: str) -> str:
-    return hashlib.sha256(value.encode()).hexdigest()
+async def _deaf(tx: AsyncSession, loop: Loop, turn: Turn) -> bool:
+    """Whether other turns run and none of them was heard of lately either: then it is the service that was away."""
+    others = select(func.count(), func.max(Turn.heartbeat_at)).where(Turn.status == "running", Turn.id != turn.id)
+    count, heard = (await tx.execute(others)).one()
+    return bool(count) and (heard or 0.0) < loop.clock() - loop.options.box_silence

@@ -1,22 +1,26 @@
 """A queued turn becomes a ready one: its place in line, its runtime, its commit, its prompt, its box."""
 
+import random
+from dataclasses import dataclass
+
 import structlog
-from sqlalchemy import func, select
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from k8s.boxes import BoxesUnavailable, BoxState
 from loops import decide, journal
 from loops.context import Loop
+from loops.line import Wait, words
+from loops.seats import bounds, read_line, take_seat
 from loops.steps.admission import admit
-from loops.steps.box import ensure_box, name_of, running
+from loops.steps.box import ensure_box, make_room, stop_boxes
 from loops.steps.prompting import prompt_of
 from loops.steps.runtime import CannotRun, limits_of, runtime_of, spec_of
 from loops.steps.start import CannotStart, handle, start_of
-from loops.tables import Repository, Session, Turn
+from loops.tables import Box, Repository, Session, Turn
 
 log = structlog.get_logger(__name__)
 
-LINE_SECONDS = 2.0
+PLACE_SECONDS, LONGEST_WAIT = 15.0, 300.0
+"""How often a turn in line looks by itself: for each place before it, at most. It is called when its time comes."""
 BOX_RETRY_SECONDS = 5.0
 FULL_SECONDS = 15.0
 
@@ -26,8 +30,13 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
     async with loop.database.read() as tx:
         turn = await tx.get_one(Turn, action.turn)
         repository = await tx.get_one(Repository, session.repository_id)
-        if await running(tx, session.installation_id) >= loop.options.running_sessions:
-            return loop.clock() + LINE_SECONDS
+        verdict = None if turn.box else (await read_line(tx, loop, turn_id=turn.id)).get(turn.id)
+    if isinstance(verdict, Wait):
+        return await _in_line(loop, turn, verdict)
+    # one that has its place already asks for its box first: as a rule that is what it waits for
+    placed = await _place(loop, session, turn) if turn.box else None
+    if placed is not None and placed.box is None:
+        return placed.again
     repo = handle(loop, repository)
     try:
         await admit(loop, repo, session)
@@ -38,20 +47,10 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
     except (CannotStart, CannotRun) as error:
         await _refuse(loop, session, turn, error.reason, str(error))
         return None
-    try:
-        status = await ensure_box(loop, session)
-    except BoxesUnavailable as error:
-        log.warning("box.unavailable", session=session.public_id, error=str(error))
-        return loop.clock() + BOX_RETRY_SECONDS
-    if status.permanent:
-        await _refuse(loop, session, turn, "box_lost", status.message)
-        return None
+    placed = placed or await _place(loop, session, turn)
+    if placed.box is None:
+        return placed.again
     now = loop.clock()
-    if status.state is BoxState.UNSCHEDULABLE:
-        # Full for now: the turn keeps its place, and asks again.
-        log.info("box.full", session=session.public_id, message=status.message)
-        return now + FULL_SECONDS
-    box = name_of(loop, session)
     async with loop.database.write() as tx:
         turn = await tx.get_one(Turn, action.turn)
         if turn.status != "queued":
@@ -61,32 +60,72 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
         turn.spec = spec
         turn.limits = limits_of(loop, session)
         turn.base_sha = start.sha
-        turn.box, turn.status, turn.started_at = box, "ready", now
+        turn.status, turn.started_at = "ready", now
+        turn.waits = placed.message or None
         fresh = await tx.get_one(Session, session.id)
         fresh.status = "running"
         fresh.branch, fresh.base_branch = start.branch, start.base_branch
         fresh.started_at = fresh.started_at or now
-        text = f"turn {turn.number}: {turn.runtime} on {start.sha[:12]}, in {box}"
+        text = f"turn {turn.number}: {turn.runtime} on {start.sha[:12]}, in {placed.box.name}"
         await journal.append(tx, session.id, [("status", {"text": text})], at=now, turn_id=turn.id)
-    await loop.bus.notify(f"box:{box}")
+    await loop.bus.notify(f"box:{placed.box.name}")
     return None
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """The turn's box, or when to look again (None: its fate is sealed). `message`: what the box still waits for."""
+
+    box: Box | None = None
+    again: float | None = None
+    message: str = ""
+
+
+async def _place(loop: Loop, session: Session, turn: Turn) -> _Placed:
+    """Take a place for the turn and make its box."""
+    seat = await take_seat(loop, session, turn.id)
+    if isinstance(seat, Wait):
+        return _Placed(again=await _in_line(loop, turn, seat))
+    if seat is None:
+        return _Placed()
+    try:
+        await stop_boxes(loop, *seat.ends)
+        status = await ensure_box(loop, seat.box)
+    except BoxesUnavailable as error:
+        log.warning("box.unavailable", session=session.public_id, error=str(error))
+        return _Placed(again=loop.clock() + BOX_RETRY_SECONDS)
+    if status.permanent:
+        await _refuse(loop, session, turn, "box_failed", status.message)
+        return _Placed()
+    if status.state is not BoxState.FULL:
+        return _Placed(seat.box, message=status.message)
+    # The cluster holds less than our own limits allow: the turn keeps its place, and asks again.
+    log.info("box.full", session=session.public_id, message=status.message)
+    await _say(loop, turn, status.message)
+    made = await make_room(loop, seat.box.name)
+    return _Placed(again=loop.clock() + (BOX_RETRY_SECONDS if made else FULL_SECONDS))
+
+
+async def _in_line(loop: Loop, turn: Turn, wait: Wait) -> float:
+    await _say(loop, turn, words(wait, bounds(loop.options)))
+    pause = min(LONGEST_WAIT, PLACE_SECONDS * wait.place)
+    return loop.clock() + pause * random.uniform(0.8, 1.2)  # noqa: S311  they must not all come at once
+
+
+async def _say(loop: Loop, turn: Turn, text: str) -> None:
+    """What the turn waits for, told once."""
+    if turn.waits == text:
+        return
+    async with loop.database.write() as tx:
+        row = await tx.get_one(Turn, turn.id)
+        row.waits = text
+        await journal.append(tx, row.session_id, [("status", {"text": text})], at=loop.clock(), turn_id=row.id)
 
 
 async def _refuse(loop: Loop, session: Session, turn: Turn, reason: str, message: str) -> None:
     async with loop.database.write() as tx:
         row = await tx.get_one(Turn, turn.id)
-        row.status, row.error, row.finished_at = "failed", reason, loop.clock()
+        row.status, row.error, row.finished_at, row.waits = "failed", reason, loop.clock(), None
         fresh = await tx.get_one(Session, session.id)
         if message and message not in fresh.notes:
             fresh.notes = [*fresh.notes, message]
-
-
-async def place_in_line(tx: AsyncSession, session: Session, turn: Turn) -> int:
-    """How many turns of the installation are to be started before this one, and itself."""
-    found = await tx.execute(
-        select(func.count())
-        .select_from(Turn)
-        .join(Session, Session.id == Turn.session_id)
-        .where(Session.installation_id == session.installation_id, Turn.status == "queued", Turn.id <= turn.id)
-    )
-    return found.scalar_one()

@@ -10,11 +10,12 @@ from github.repository import Repository as Handle
 from loops import story
 from loops.context import Loop
 from loops.decide import OPEN_TURN
+from loops.line import Wait
 from loops.pictures import turns_of
 from loops.redact import Redactor
+from loops.seats import read_line
 from loops.steps.facts import put_effect
 from loops.steps.owncheck import show_check
-from loops.steps.prepare import place_in_line
 from loops.steps.start import handle
 from loops.steps.threads import answer_threads
 from loops.tables import Attempt, Effect, Person, Repository, Session, Turn
@@ -61,7 +62,7 @@ async def story_of(
     attempts = (await tx.execute(select(Attempt).where(Attempt.session_id == session.id))).scalars().all()
     since = max((turn.id for turn in turns if turn.requested_by), default=0)
     waiting = next((turn for turn in turns if turn.status in OPEN_TURN), None)
-    place = await place_in_line(tx, session, waiting) if waiting and waiting.status == "queued" else None
+    verdict = (await read_line(tx, loop, turn_id=waiting.id)).get(waiting.id) if waiting else None
     web = f"{loop.web_url}/{repository.full_name}"
     return story.Story(
         handle=loop.me.names[0],
@@ -76,7 +77,8 @@ async def story_of(
         owner=logins.get(session.owner_id or 0, ""),
         pull_number=session.pull_number,
         pull_url=f"{web}/pull/{session.pull_number}",
-        place=place,
+        place=verdict.place if isinstance(verdict, Wait) else None,
+        waits=(waiting.waits or "") if waiting else "",
         failing=tuple(story.failing_names(session.checks)) if session.outcome != "green" else (),
         explanation=str((session.checks or {}).get("explanation") or "") if session.status == "waiting" else "",
         answer=session.summary or "" if session.outcome == "answered" else "",

@@ -3,8 +3,9 @@ from typing import Any
 
 import pytest
 
+from k8s.boxes import Known
 from k8s.identity import box_labels
-from k8s.reconcile import Known, plan
+from k8s.reconcile import plan
 
 NOW = 1_000_000_000.0
 DAY = 86400.0

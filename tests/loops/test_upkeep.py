@@ -1,4 +1,4 @@
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select, update
 
 from github.outcomes import Repo
-from k8s.boxes import BoxesUnavailable, BoxState, BoxStatus
+from k8s.boxes import BoxesUnavailable, BoxSpec, BoxState, BoxStatus, Known, Reconciled
 from loops.context import Loop
 from loops.conversations import Ask, Topic, ask
 from loops.database import Database
@@ -28,6 +28,7 @@ class Recorder:
         self.asked: list[tuple[str, str]] = []
         self.away = False
         self.living: set[str] = set()
+        self.missing: tuple[str, ...] = ()
 
     async def list(self) -> list[BoxStatus]:
         return [BoxStatus(name=name, state=BoxState.RUNNING) for name in self.living]
@@ -37,6 +38,14 @@ class Recorder:
 
     async def delete_home(self, name: str) -> None:
         self._note("delete_home", name)
+
+    async def ensure(self, spec: BoxSpec) -> BoxStatus:
+        self._note("ensure", spec.name)
+        self.living.add(spec.name)
+        return BoxStatus(name=spec.name, state=BoxState.STARTING)
+
+    async def reconcile(self, known: Mapping[str, Known], **asked: Any) -> Reconciled:
+        return Reconciled(missing=self.missing)
 
     def _note(self, what: str, name: str) -> None:
         if self.away:
@@ -50,7 +59,15 @@ async def loop(tmp_path: Path) -> AsyncIterator[Loop]:
     url = f"sqlite:///{tmp_path}/loop.db"
     await upgrade(url)
     database = Database(url)
-    made = SimpleNamespace(database=database, boxes=Recorder(), options=LoopOptions(), clock=lambda: NOW)
+    made = SimpleNamespace(
+        database=database,
+        boxes=Recorder(),
+        options=LoopOptions(),
+        clock=lambda: NOW,
+        instance="greenloop",
+        box_key=b"key",
+        service_url="http://service",
+    )
     yield cast(Loop, made)
     await database.close()
 
@@ -62,6 +79,7 @@ def asked(loop: Loop) -> list[tuple[str, str]]:
 async def box(loop: Loop, name: str, *, used: float, stopped: float | None = None) -> None:
     async with loop.database.write() as tx:
         values: dict[str, Any] = {"installation_id": 3, "person_id": 1, "token_hash": "x", "created_at": 0.0}
+        values["owner_key"] = f"3/{name}"
         at = None if stopped is None else NOW - stopped
         tx.add(Box(name=name, used_at=NOW - used, stopped_at=at, **values))
     if stopped is None:

@@ -6,14 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from k8s.boxes import BoxState, BoxStatus
-from k8s.identity import home_name, secret_name, selector
+from k8s.boxes import BoxState, BoxStatus, Known, Reconciled
+from k8s.identity import SPARE, home_name, secret_name, selector
 from k8s.kubernetes_boxes import KubernetesBoxes
 from k8s.pod import secret_token
-from k8s.reconcile import Known
 from tests.k8s.cluster.conftest import Place
 
 pytestmark = pytest.mark.cluster
+
+CLAIM = "PersistentVolumeClaim"
 
 
 async def test_a_box_comes_to_run_and_stops_without_its_home(place: Place) -> None:
@@ -91,7 +92,7 @@ async def test_two_instances_in_one_namespace_do_not_see_or_touch_each_other(pla
     assert await theirs.list() == []
     await theirs.stop(box.name)
     await theirs.delete_home(box.name)
-    await theirs.reconcile({}, now=time.time() + 1e7)
+    assert await theirs.reconcile({}, confirm=agreed, now=time.time() + 1e7) == Reconciled()
     assert (await ours.fresh(box.name)).state is BoxState.RUNNING
     assert [found.name for found in await ours.list()] == [box.name]
 
@@ -222,7 +223,8 @@ async def test_a_full_quota_is_no_failure_but_waiting(place: Place) -> None:
     await place.quota(pods="1")
     await boxes.ensure(place.spec("gl-first"))
     full = await boxes.ensure(place.spec("gl-second"))
-    assert full.state is BoxState.UNSCHEDULABLE
+    assert full.state is BoxState.FULL
+    assert full.crowded
     assert not full.permanent
     assert "quota" in full.message
     await boxes.stop("gl-first")
@@ -231,21 +233,32 @@ async def test_a_full_quota_is_no_failure_but_waiting(place: Place) -> None:
     await cluster.close()
 
 
-async def test_a_spare_is_claimed_by_exactly_one_of_many(place: Place) -> None:
-    workers = [await place.boxes() for _ in range(4)]
+async def test_a_spare_becomes_somebodys_without_starting_anew(place: Place) -> None:
+    boxes, cluster = await place.boxes(), await place.client()
     spare = replace(place.spec("gl-spare-1"), labels={"instance": "greenloop"})
-    await workers[0].ensure(spare)
-    await workers[0].wait(spare.name, place.patience)
-    for worker in workers:
-        await worker.wait(spare.name, place.patience)
-        assert worker.spares() == 1
-    claims = await asyncio.gather(
-        *(workers[number % 4].claim_spare({"installation": "7", "person": str(number)}) for number in range(20))
-    )
-    [claimed] = [claim for claim in claims if claim is not None]
-    assert claimed.name == spare.name
-    assert (await workers[0].fresh(spare.name)).labels["person"] == claimed.labels["person"]
-    assert await workers[1].claim_spare({"installation": "7", "person": "99"}) is None
+    await boxes.ensure(spare)
+    before = await boxes.wait(spare.name, place.patience)
+    assert before.labels["spare"] == "true"
+    theirs = replace(spare, labels={"instance": "greenloop", "installation": "7", "person": "42", "login": "ann"})
+    await boxes.ensure(theirs)
+    after = await boxes.fresh(spare.name)
+    assert after.started_at == before.started_at
+    for kind, name in (("Pod", spare.name), ("Secret", secret_name(spare.name)), (CLAIM, home_name(spare.name))):
+        labels = (await cluster.get(kind, name) or {})["metadata"]["labels"]
+        assert (labels["greenloop/person"], labels["greenloop/login"], labels.get(SPARE)) == ("42", "ann", None)
+    await cluster.close()
+
+
+async def test_a_box_keeps_its_name_when_its_person_is_renamed(place: Place) -> None:
+    boxes = await place.boxes()
+    box = place.spec(login="ann")
+    await boxes.ensure(box)
+    before = await boxes.wait(box.name, place.patience)
+    await boxes.ensure(place.spec(login="Ann-Ünïcode_von_und_zu" * 4))
+    after = await boxes.fresh(box.name)
+    assert after.started_at == before.started_at
+    assert after.labels["login"].startswith("Ann-")
+    assert len(await boxes.list()) == 1
 
 
 async def test_reconcile_deletes_orphans_that_are_old_and_leaves_the_rest(place: Place) -> None:
@@ -254,12 +267,9 @@ async def test_reconcile_deletes_orphans_that_are_old_and_leaves_the_rest(place:
         await boxes.ensure(place.spec(name))
     now = time.time() + 3600
     known = {"gl-busy": Known(busy=True, used_at=0), "gl-idle": Known(busy=False, used_at=now - 60)}
-    young = await boxes.reconcile(known)
-    assert young.deletions == ()
+    assert (await boxes.reconcile(known, confirm=agreed, now=time.time())).deleted == ()
     known["gl-gone"] = Known(busy=True, used_at=0)
-    done = await boxes.reconcile(known, now=now)
-    assert {deletion.box for deletion in done.deletions} == {"gl-orphan"}
-    assert done.missing == ("gl-gone",)
+    assert await boxes.reconcile(known, confirm=agreed, now=now) == Reconciled(("gl-orphan",), ("gl-gone",))
     async with asyncio.timeout(place.patience):
         while "gl-orphan" in {box.name for box in await boxes.list()}:
             await asyncio.sleep(0.1)
@@ -269,13 +279,19 @@ async def test_reconcile_deletes_orphans_that_are_old_and_leaves_the_rest(place:
 async def test_reconcile_asks_once_more_before_it_deletes(place: Place) -> None:
     boxes = await place.boxes()
     await boxes.ensure(place.spec())
+    asked = []
 
     async def busy_again(name: str) -> bool:
+        asked.append(name)
         return False
 
-    planned = await boxes.reconcile({}, now=time.time() + 3600, confirm=busy_again)
-    assert planned.deletions
+    assert (await boxes.reconcile({}, confirm=busy_again, now=time.time() + 3600)).deleted == ()
+    assert set(asked) == {place.spec().name}
     assert (await boxes.fresh(place.spec().name)).usable
+
+
+async def agreed(name: str) -> bool:
+    return True
 
 
 async def gone(boxes: KubernetesBoxes, name: str, seconds: float) -> None:

@@ -1,0 +1,127 @@
+"""Places for turns, in SQL: who may start, whose box is up, and who makes room. One worker at a time takes one.
+
+A turn holds its place, and its box, from the moment that `Turn.box` is set until it is reported or has ended.
+"""
+
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, Select, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from loops.box_tokens import renew_token
+from loops.context import Loop
+from loops.database import alone
+from loops.decide import OPEN_SESSION
+from loops.leases import make_due
+from loops.line import Bounds, Start, Up, Verdict, Wait, Waiting, line
+from loops.options import LoopOptions
+from loops.owners import give, new_box, owner_key
+from loops.tables import Box, Session, Turn
+
+HOLDING = ("queued", "ready", "running")
+LOCK = "boxes"
+
+
+@dataclass(frozen=True)
+class Seat:
+    """The turn has its place in `box`; the boxes `ends` made room for it and are to be stopped."""
+
+    box: Box
+    ends: tuple[str, ...] = ()
+
+
+def bounds(options: LoopOptions) -> Bounds:
+    """How many at once."""
+    return Bounds(options.running_sessions, options.box_limit_installation, options.box_limit)
+
+
+def busy_boxes() -> Select[str | None]:
+    """The names of boxes that a turn holds."""
+    return select(Turn.box).where(Turn.box.is_not(None), Turn.status.in_(HOLDING))
+
+
+async def read_line(tx: AsyncSession, loop: Loop, *, turn_id: int | None = None) -> dict[int, Verdict]:
+    """What becomes of each turn that has no place yet.
+
+    A session whose steps fail and that is to be tried later holds up nobody behind it, unless it is that of `turn_id`.
+    """
+    now = loop.clock()
+    patient: ColumnElement[bool] = or_(Session.failures == 0, Session.due_at.is_(None), Session.due_at <= now)
+    found = await tx.execute(
+        select(Turn.id, Session)
+        .join(Session, Session.id == Turn.session_id)
+        .where(Turn.status == "queued", Turn.box.is_(None), Session.status.in_(OPEN_SESSION))
+        .where(or_(patient, Turn.id == turn_id))
+        .order_by(Turn.id)
+    )
+    queued = [(turn, session.installation_id, owner_key(loop.options, session)) for turn, session in found]
+    if not queued:
+        return {}
+    busy = set((await tx.execute(busy_boxes())).scalars())
+    boxes = (await tx.execute(select(Box).where(Box.stopped_at.is_(None)))).scalars()
+    up = [Up(box.name, box.owner_key, box.installation_id, box.name in busy, box.used_at) for box in boxes]
+    keys = {key for _, _, key in queued}
+    homes = set((await tx.execute(select(Box.owner_key).where(Box.owner_key.in_(keys)))).scalars())
+    return line((Waiting(turn, where, key, key not in homes) for turn, where, key in queued), up, bounds(loop.options))
+
+
+async def take_seat(loop: Loop, session: Session, turn_id: int) -> Seat | Wait | None:
+    """Take a place for the turn, and its box; or say what it waits for. None when the turn waits no more."""
+    now = loop.clock()
+    async with loop.database.write() as tx:
+        await alone(tx, LOCK)
+        turn = await tx.get_one(Turn, turn_id)
+        if turn.status != "queued":
+            return None
+        held = await tx.get(Box, turn.box) if turn.box else None
+        if held is not None:
+            return Seat(held)
+        verdict = (await read_line(tx, loop, turn_id=turn_id)).get(turn_id)
+        if not isinstance(verdict, Start):
+            return verdict
+        box = await _box_for(tx, loop, session, verdict, now)
+        renew_token(box, loop.box_key, loop.options, now)
+        box.used_at, box.stopped_at = now, None
+        turn.box, turn.waits = box.name, None
+        if verdict.ends:
+            await tx.execute(update(Box).where(Box.name.in_(verdict.ends)).values(stopped_at=now))
+    return Seat(box, verdict.ends)
+
+
+async def _box_for(tx: AsyncSession, loop: Loop, session: Session, verdict: Start, now: float) -> Box:
+    """The owner's box; else the spare that is up for it; else a new one."""
+    key = owner_key(loop.options, session)
+    own = (await tx.execute(select(Box).where(Box.owner_key == key))).scalar_one_or_none()
+    if own is not None:
+        return own
+    spare = await tx.get(Box, verdict.box) if verdict.box else None
+    if spare is not None:
+        give(spare, loop.options, session)
+        return spare
+    made = new_box(loop.options, loop.instance, session, now)
+    tx.add(made)
+    return made
+
+
+async def end_longest_idle(loop: Loop, but: str) -> str | None:
+    """Mark the box that was used last longest ago, of those without a turn, as stopped: its name, for its end."""
+    async with loop.database.write() as tx:
+        await alone(tx, LOCK)
+        idle = select(Box).where(Box.stopped_at.is_(None), Box.name != but, Box.name.not_in(busy_boxes()))
+        box = (await tx.execute(idle.order_by(Box.used_at, Box.name).limit(1))).scalar_one_or_none()
+        if box is not None:
+            box.stopped_at = loop.clock()
+    return box.name if box is not None else None
+
+
+async def call_line(loop: Loop) -> None:
+    """A place may have become free: have the turns that may start now looked at, and no others."""
+    async with loop.database.read() as tx:
+        verdicts = await read_line(tx, loop)
+    starting = [turn for turn, verdict in verdicts.items() if isinstance(verdict, Start)]
+    if not starting:
+        return
+    async with loop.database.write() as tx:
+        sessions = (await tx.execute(select(Turn.session_id).where(Turn.id.in_(starting)))).scalars()
+        for session in set(sessions):
+            await make_due(tx, session, loop.clock())

@@ -1,0 +1,40 @@
+"""Warm spares: boxes that are up and nobody's, for a person's first turn to take. They hold nobody's secrets."""
+
+import structlog
+from sqlalchemy import func, select
+
+from k8s.boxes import spare_name
+from loops.box_tokens import renew_token
+from loops.context import Loop
+from loops.database import alone
+from loops.owners import blank
+from loops.seats import LOCK
+from loops.steps.box import ensure_box
+from loops.tables import Box
+
+log = structlog.get_logger(__name__)
+
+
+async def keep(loop: Loop) -> None:
+    """Have as many spares up as are wanted, and as fit beside the boxes of people. Raises BoxesUnavailable."""
+    now = loop.clock()
+    async with loop.database.write() as tx:
+        await alone(tx, LOCK)
+        up = select(Box).where(Box.stopped_at.is_(None))
+        spares = list((await tx.execute(up.where(Box.owner_key.is_(None)).order_by(Box.created_at))).scalars())
+        count = (await tx.execute(select(func.count()).select_from(up.subquery()))).scalar_one()
+        room = loop.options.box_limit - (count - len(spares))
+        wanted = max(0, min(loop.options.box_warm, room))
+        for spare in spares[wanted:]:
+            spare.stopped_at = now  # the upkeep ends it, with its home
+        for _ in range(wanted - len(spares)):
+            made = blank(spare_name(loop.instance), now)
+            renew_token(made, loop.box_key, loop.options, now)
+            tx.add(made)
+            spares.append(made)
+            log.info("box.spare", box=made.name)
+    for spare in spares[:wanted]:
+        async with loop.database.read() as tx:
+            still = await tx.get(Box, spare.name)
+        if still is not None and still.owner_key is None:
+            await ensure_box(loop, still)

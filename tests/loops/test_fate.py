@@ -1,0 +1,77 @@
+from dataclasses import replace
+
+import pytest
+
+from k8s.boxes import BoxState, BoxStatus
+from loops.fate import Fate, Held, Patience, fate_of
+
+NOW = 100_000.0
+PATIENCE = Patience(silence=60, start=300, room=3600)
+COMING = Held(lost=0, since=NOW - 100, handed_at=None, heard_at=None, seconds=1800)
+RUNNING = replace(COMING, handed_at=NOW - 400, heard_at=NOW - 5)
+SILENT = replace(RUNNING, heard_at=NOW - 301)
+
+
+def box(state: BoxState, message: str = "", *, permanent: bool = False) -> BoxStatus:
+    return BoxStatus(name="gl-a", state=state, message=message, permanent=permanent)
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "turn", "fate"),
+    [
+        ("a box that starts is waited for", box(BoxState.STARTING), COMING, Fate("wait")),
+        ("a full cluster is waited for, in words", box(BoxState.UNSCHEDULABLE, "Full."), COMING, Fate("wait", "Full.")),
+        ("a registry that is away is waited for", box(BoxState.IMAGE_ERROR, "Away."), COMING, Fate("wait", "Away.")),
+        (
+            "an image that will never come is said at once",
+            box(BoxState.IMAGE_ERROR, "Bad name.", permanent=True),
+            COMING,
+            Fate("give_up", "Bad name.", "box_failed"),
+        ),
+        (
+            "a registry that stays away is given up",
+            box(BoxState.IMAGE_ERROR, "Away."),
+            replace(COMING, since=NOW - 901),
+            Fate("give_up", "Away. It was waited for 15 minutes.", "box_failed"),
+        ),
+        (
+            "a cluster that stays full is given up later",
+            box(BoxState.UNSCHEDULABLE, "Full."),
+            replace(COMING, since=NOW - 3601),
+            Fate("give_up", "Full. It was waited for 60 minutes.", "box_failed"),
+        ),
+        (
+            "a box that runs and never asks is tried afresh",
+            box(BoxState.RUNNING),
+            replace(COMING, since=NOW - 901),
+            Fate("again", "The box has not asked for its turn in 15 minutes: can it reach the service?"),
+        ),
+        ("a lost box is tried afresh", box(BoxState.LOST, "Deleted."), RUNNING, Fate("again", "Deleted.")),
+        ("so is one without memory", box(BoxState.OOM_KILLED, "Memory."), RUNNING, Fate("again", "Memory.")),
+        ("so is an evicted one", box(BoxState.EVICTED, "Evicted."), RUNNING, Fate("again", "Evicted.")),
+        ("so is one that is not there", box(BoxState.ABSENT), RUNNING, Fate("again", "The box is absent.")),
+        (
+            "the second loss is the last",
+            box(BoxState.OOM_KILLED, "Memory."),
+            replace(RUNNING, lost=1),
+            Fate("give_up", "Memory.", "box_lost"),
+        ),
+        ("what nobody can see is waited for", box(BoxState.UNKNOWN), replace(SILENT, lost=1), Fate("wait")),
+        ("a short silence means nothing", box(BoxState.RUNNING), replace(SILENT, heard_at=NOW - 299), Fate("wait")),
+        (
+            "a long one means that the box hangs",
+            box(BoxState.RUNNING),
+            SILENT,
+            Fate("again", "The box has not been heard of for 5 minutes."),
+        ),
+        ("if no box is heard we are deaf", box(BoxState.RUNNING), replace(SILENT, deaf=True), Fate("wait")),
+        (
+            "even then a turn does not go on for ever",
+            box(BoxState.RUNNING),
+            replace(SILENT, deaf=True, handed_at=NOW - 4201),
+            Fate("again", "The box has not been heard of for 5 minutes."),
+        ),
+    ],
+)
+def test_fate(name: str, status: BoxStatus, turn: Held, fate: Fate) -> None:
+    assert fate_of(status, turn, PATIENCE, NOW) == fate, name

@@ -1,0 +1,169 @@
+"""Places for turns on both databases: races between workers, spares, the order of the line."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+from sqlalchemy import select, update
+
+from github.outcomes import Repo
+from loops.context import Loop
+from loops.conversations import Ask, Topic, begin
+from loops.database import Database
+from loops.line import Wait, Why
+from loops.options import LoopOptions
+from loops.owners import blank
+from loops.seats import Seat, call_line, end_longest_idle, take_seat
+from loops.steps.facts import remember_repository
+from loops.tables import Box, Session, Turn
+
+NOW = 1_000_000.0
+
+
+def loop_of(database: Database, **options: object) -> Loop:
+    chosen = LoopOptions.model_validate({"running_sessions": 100, "box_limit_installation": 100, **options})
+    made = SimpleNamespace(
+        database=database, options=chosen, clock=lambda: NOW, instance="greenloop", box_key=b"secret"
+    )
+    return cast(Loop, made)
+
+
+@pytest.fixture
+async def loop(database: Database) -> AsyncIterator[Loop]:
+    async with database.write() as tx:
+        await remember_repository(tx, Repo(id=7, full_name="acme/widgets", installation_id=3, default_branch="m"), NOW)
+    yield loop_of(database)
+
+
+async def asked(loop: Loop, person: int, number: int = 5) -> tuple[Session, int]:
+    """A session of that person, with a turn in line."""
+    async with loop.database.write() as tx:
+        topic = Topic(3, 7, "issue", number, "T")
+        session = await begin(tx, topic, Ask("mention", "do", "issue", person, "ann"), owner=person, cap=3, now=NOW)
+        turn = (await tx.execute(select(Turn.id).where(Turn.session_id == session.id))).scalar_one()
+    return session, turn
+
+
+async def spare(loop: Loop, name: str) -> None:
+    async with loop.database.write() as tx:
+        tx.add(blank(name, NOW))
+
+
+async def end_turn(loop: Loop, turn: int) -> None:
+    async with loop.database.write() as tx:
+        await tx.execute(update(Turn).where(Turn.id == turn).values(status="done"))
+
+
+async def boxes(loop: Loop) -> list[Box]:
+    async with loop.database.read() as tx:
+        return list((await tx.execute(select(Box).order_by(Box.name))).scalars())
+
+
+async def test_fifty_at_once_for_one_person_make_one_box_and_one_has_it(loop: Loop) -> None:
+    turns = [await asked(loop, 42, number) for number in range(10)]
+    workers = [loop_of(Database(loop.database.url)) for _ in range(3)]
+    took = await asyncio.gather(*(take_seat(workers[number % 3], *turns[number % 10]) for number in range(50)))
+    seats = [seat for seat in took if isinstance(seat, Seat)]
+    assert {seat.box.name for seat in seats} == {"gl-greenloop-3-42"}
+    assert all(isinstance(each, Wait) and each.why is Why.OWN_BOX for each in took if not isinstance(each, Seat))
+    async with loop.database.read() as tx:
+        holders = (await tx.execute(select(Turn.id).where(Turn.box.is_not(None)))).scalars().all()
+    assert len(holders) == 1
+    assert [box.name for box in await boxes(loop)] == ["gl-greenloop-3-42"]
+    for worker in workers:
+        await worker.database.close()
+
+
+async def test_fifty_people_at_once_never_share_a_spare(loop: Loop) -> None:
+    for number in range(20):
+        await spare(loop, f"gl-spare-{number:02}")
+    turns = [await asked(loop, 100 + number, number) for number in range(50)]
+    workers = [loop_of(Database(loop.database.url)) for _ in range(3)]
+    took = await asyncio.gather(*(take_seat(workers[n % 3], *each) for n, each in enumerate(turns)))
+    names = [seat.box.name for seat in took if isinstance(seat, Seat)]
+    assert len(names) == len(set(names)) == 50
+    assert sum(name.startswith("gl-spare-") for name in names) == 20
+    found = await boxes(loop)
+    assert sorted(box.person_id or 0 for box in found) == [100 + number for number in range(50)]
+    for worker in workers:
+        await worker.database.close()
+
+
+async def test_a_person_keeps_the_spare_they_took_and_its_home(loop: Loop) -> None:
+    await spare(loop, "gl-spare-1")
+    first = await asked(loop, 42, 1)
+    assert isinstance(await take_seat(loop, *first), Seat)
+    await end_turn(loop, first[1])
+    await spare(loop, "gl-spare-2")
+    again = await take_seat(loop, *await asked(loop, 42, 2))
+    assert isinstance(again, Seat)
+    assert again.box.name == "gl-spare-1"
+
+
+async def test_each_session_has_a_box_of_its_own_where_sessions_are_isolated(loop: Loop) -> None:
+    isolated = loop_of(loop.database, box_isolation="session")
+    took = [await take_seat(isolated, *await asked(loop, 42, number)) for number in range(2)]
+    names = [seat.box.name for seat in took if isinstance(seat, Seat)]
+    assert len(set(names)) == 2
+    assert all(name.startswith("gl-greenloop-3-42-") for name in names)
+
+
+async def test_a_full_house_waits_in_order_and_the_first_is_called_when_a_place_is_free(loop: Loop) -> None:
+    small = loop_of(loop.database, box_limit=2)
+    turns = [await asked(loop, person, person) for person in range(1, 6)]
+    took = [await take_seat(small, *each) for each in turns]
+    assert took[2:] == [Wait(Why.BOXES, 1), Wait(Why.BOXES, 2), Wait(Why.BOXES, 3)]
+    async with loop.database.write() as tx:
+        await tx.execute(update(Session).values(due_at=NOW + 500))
+    await call_line(small)
+    assert await due(loop) == []
+    await end_turn(loop, turns[1][1])
+    await call_line(small)
+    assert await due(loop) == [turns[2][0].id]
+    seat = await take_seat(small, *turns[2])
+    assert isinstance(seat, Seat)
+    assert seat.ends == ("gl-greenloop-3-2",)
+
+
+async def test_a_session_that_backs_off_does_not_hold_up_the_others(loop: Loop) -> None:
+    small = loop_of(loop.database, box_limit=1)
+    (stuck, _), after = await asked(loop, 1, 1), await asked(loop, 2, 2)
+    async with loop.database.write() as tx:
+        await tx.execute(update(Session).where(Session.id == stuck.id).values(failures=3, due_at=NOW + 100))
+    assert isinstance(await take_seat(small, *after), Seat)
+
+
+async def test_the_longest_idle_box_makes_room_and_a_busy_one_never(loop: Loop) -> None:
+    busy, idle = await asked(loop, 1, 1), await asked(loop, 2, 2)
+    for each in (busy, idle):
+        await take_seat(loop, *each)
+    await end_turn(loop, idle[1])
+    assert await end_longest_idle(loop, "gl-another") == "gl-greenloop-3-2"
+    assert await end_longest_idle(loop, "gl-another") is None
+
+
+async def test_a_box_that_starts_afresh_or_is_old_gets_a_new_token_and_no_other(loop: Loop) -> None:
+    async def generation(at: float, stopped: float | None = None) -> tuple[int, str | None]:
+        seated = await asked(loop, 42, int(at))
+        if stopped is not None:
+            async with loop.database.write() as tx:
+                await tx.execute(update(Box).values(stopped_at=stopped))
+        later = cast(Loop, SimpleNamespace(**{**vars(loop), "clock": lambda: at}))
+        seat = await take_seat(later, *seated)
+        assert isinstance(seat, Seat)
+        await end_turn(loop, seated[1])
+        return seat.box.generation, seat.box.former_hash
+
+    first, _ = await generation(NOW)
+    assert await generation(NOW + 60) == (first, None)
+    assert (await generation(NOW + 120, stopped=NOW + 100)) == (first + 1, None)
+    aged, former = await generation(NOW + 2 * 86400)
+    assert aged == first + 2
+    assert former is not None
+
+
+async def due(loop: Loop) -> list[int]:
+    async with loop.database.read() as tx:
+        return list((await tx.execute(select(Session.id).where(Session.due_at <= NOW))).scalars())
