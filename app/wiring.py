@@ -12,6 +12,7 @@ from app.web import create_app
 from github.access import AccessBook
 from github.client import GitHubApp
 from github.identity import Me
+from github.pace import Shared
 from k8s.boxes import Boxes
 from k8s.kubernetes_boxes import KubernetesBoxes
 from k8s.local import LocalBoxes
@@ -20,11 +21,12 @@ from loops.context import Loop
 from loops.credentials import ProfileCredentials
 from loops.database import Database
 from loops.leases import Leases
+from loops.manners import Manners
 from loops.queue import Queue
 from loops.vault import Vault
 
 
-def open_github(settings: Settings) -> GitHubApp:
+def open_github(settings: Settings, shared: Shared | None = None) -> GitHubApp:
     """The App at GitHub. Raises ValueError for a key that is none."""
     return GitHubApp(
         settings.app_id,
@@ -32,6 +34,7 @@ def open_github(settings: Settings) -> GitHubApp:
         api_url=settings.github_api_url,
         web_url=settings.github_web_url,
         api_version=settings.github_api_version,
+        shared=shared,
     )
 
 
@@ -80,7 +83,9 @@ async def open_loop(settings: Settings, redis_url: str, worker: str) -> AsyncIte
         bus = Bus(redis_url)
         await bus.start()
         stack.push_async_callback(bus.close)
-        github = open_github(settings)
+        manners = Manners(database, redis_url)
+        stack.push_async_callback(manners.close)
+        github = open_github(settings, manners)
         stack.push_async_callback(github.aclose)
         boxes = await open_boxes(settings)
         stack.push_async_callback(boxes.close)
@@ -104,8 +109,9 @@ async def open_loop(settings: Settings, redis_url: str, worker: str) -> AsyncIte
 
 def open_web(settings: Settings, redis_url: str) -> Starlette:
     """The web application with everything it needs of GitHub."""
-    github = open_github(settings)
-    credentials = ProfileCredentials(Database(settings.database), Vault(settings.encryption_key_list()))
+    database = Database(settings.database)
+    github = open_github(settings, Manners(database, redis_url))
+    credentials = ProfileCredentials(database, Vault(settings.encryption_key_list()))
     return create_app(
         settings,
         redis_url=redis_url,

@@ -15,7 +15,7 @@ from github.clock import Clock
 from github.errors import Forbidden, NotFound, PermissionMissing, RateLimited, Unauthorized
 from github.etags import Etags, Kept
 from github.names import Names
-from github.pace import Pace
+from github.pace import Pace, Shared
 from github.repository import Repository
 from github.scopes import Scope, allows, permissions_for
 from github.tokens import AppKey, Token, TokenBook, timestamp
@@ -65,7 +65,8 @@ class GitHubApp:
     """Everything starts here. One object per process; close it with `aclose()`.
 
     `api_url` is https://api.github.com, or https://HOST/api/v3 for GitHub Enterprise Server; `api_version` is
-    2022-11-28 or 2026-03-10 (GitHub Enterprise Server before 3.21 knows the first only).
+    2022-11-28 or 2026-03-10 (GitHub Enterprise Server before 3.21 knows the first only). `shared` is what several
+    processes know together of GitHub's limits.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class GitHubApp:
         api_version: str = "2022-11-28",
         http: httpx.AsyncClient | None = None,
         clock: Clock | None = None,
+        shared: Shared | None = None,
     ) -> None:
         self.app_id = app_id
         self.clock = clock or Clock()
@@ -85,6 +87,7 @@ class GitHubApp:
         self.wire = Wire(self.addresses, api_version=api_version, clock=self.clock, http=http)
         self._key = AppKey(app_id, private_key, self.clock)
         self._tokens = TokenBook(self.clock)
+        self._shared = shared
         self._paces: dict[int, Pace] = {}
         self._etags = Etags()
         self._granted: dict[int, tuple[float, Mapping[str, str]]] = {}
@@ -187,13 +190,13 @@ class GitHubApp:
     async def as_app(self, method: str, path: str, *, json: Any = None, repeatable: bool = False) -> Answer:
         """A request as the App itself (JWT), once more with a corrected clock if GitHub's is another."""
         pace = self._pace(0)
-        pace.check()
+        await pace.check()
         url = self.wire.url(path)
         for _try in range(2):
             try:
                 return await self.wire.send(method, url, auth=self._key, body=json, repeatable=repeatable)
             except RateLimited as limit:
-                pace.limited(limit)
+                await pace.limited(limit)
                 raise
             except Unauthorized as error:
                 if not self._key.corrected(error.date):
@@ -217,7 +220,7 @@ class GitHubApp:
     ) -> Answer:
         """A request with a token for these repositories and this scope. See `Repository.request` for the rest."""
         pace = self._pace(installation_id)
-        pace.check()
+        await pace.check()
         writes = method != "GET" and scope is not Scope.READ
         url = self.wire.url(path)
 
@@ -239,12 +242,12 @@ class GitHubApp:
         try:
             return await self._with_token(installation_id, repository_ids, scope, send)
         except RateLimited as limit:
-            self.limited(installation_id, limit)
+            await self.limited(installation_id, limit)
             raise
 
-    def limited(self, installation_id: int, limit: RateLimited) -> None:
+    async def limited(self, installation_id: int, limit: RateLimited) -> None:
         """Send nothing more for the installation until the limit is over."""
-        self._pace(installation_id).limited(limit)
+        await self._pace(installation_id).limited(limit)
         log.warning("github limit", installation=installation_id, until=limit.retry_at, secondary=limit.secondary)
 
     def forget(self, installation_id: int) -> None:
@@ -313,7 +316,7 @@ class GitHubApp:
 
     def _pace(self, installation_id: int) -> Pace:
         if installation_id not in self._paces:
-            self._paces[installation_id] = Pace(self.clock)
+            self._paces[installation_id] = Pace(self.clock, installation_id, self._shared)
         return self._paces[installation_id]
 
 

@@ -1,33 +1,73 @@
 """Good manners towards one installation: one write at a time, no flood, and silence until a limit is over.
 
 GitHub asks for serialised writes and, for many of them, one second between two; about 80 a minute may create content.
+The budget is the App's, not a process's: what several processes know together comes in as `Shared`.
 """
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from typing import Protocol
 
 from github.clock import Clock
 from github.errors import RateLimited
 
 BURST = 60  # writes that may follow each other at once
 PER_SECOND = 1.0  # writes that are earned back
+LOOK_SECONDS = 1.0  # between two looks at what other processes met
+
+
+class Shared(Protocol):
+    """What all processes of the service know of an installation's limits. Nothing here raises: manners may be worse for
+    a while, work goes on."""
+
+    async def limit(self, installation_id: int) -> RateLimited | None:
+        """The limit that some process met and that is not over."""
+        ...
+
+    async def limited(self, installation_id: int, limit: RateLimited) -> None:
+        """Let the others know."""
+        ...
+
+    def turn(self, installation_id: int) -> AbstractAsyncContextManager[None]:
+        """The turn to write among all processes, within `BURST` and `PER_SECOND`."""
+        ...
+
+
+class Alone:
+    """The only process there is."""
+
+    async def limit(self, installation_id: int) -> RateLimited | None:
+        return None
+
+    async def limited(self, installation_id: int, limit: RateLimited) -> None:
+        return None
+
+    def turn(self, installation_id: int) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
 
 
 class Pace:
-    """The writes and limits of one installation (or of the App itself) in this process."""
+    """The writes and limits of one installation (0: of the App itself)."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, installation_id: int = 0, shared: Shared | None = None) -> None:
         self._clock = clock
+        self._id = installation_id
+        self._shared = shared or Alone()
         self._lock = asyncio.Lock()
         self._budget = float(BURST)
         self._counted_at = clock.now()
         self._limit: RateLimited | None = None
+        self._looked_at = 0.0
 
-    def check(self) -> None:
-        """Raise the limit met before, if it is not over: asking on would only prolong it."""
+    async def check(self) -> None:
+        """Raise the limit met before, here or elsewhere, if it is not over: asking on would only prolong it."""
+        now = self._clock.now()
+        if not 0 <= now - self._looked_at < LOOK_SECONDS:
+            self._looked_at = now
+            self._remember(await self._shared.limit(self._id))
         if self._limit is not None:
-            if self._clock.now() < self._limit.retry_at:
+            if now < self._limit.retry_at:
                 raise RateLimited(
                     f"not sent, a limit holds: {self._limit.message}",
                     retry_at=self._limit.retry_at,
@@ -37,10 +77,10 @@ class Pace:
                 )
             self._limit = None
 
-    def limited(self, limit: RateLimited) -> None:
-        """Remember a limit."""
-        if self._limit is None or limit.retry_at > self._limit.retry_at:
-            self._limit = limit
+    async def limited(self, limit: RateLimited) -> None:
+        """Remember a limit, and let the other processes know."""
+        self._remember(limit)
+        await self._shared.limited(self._id, limit)
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[None]:
@@ -54,5 +94,10 @@ class Pace:
                 self._counted_at = self._clock.now()
                 self._budget = 1.0
             self._budget -= 1
-            self.check()
-            yield
+            async with self._shared.turn(self._id):
+                await self.check()
+                yield
+
+    def _remember(self, limit: RateLimited | None) -> None:
+        if limit is not None and (self._limit is None or limit.retry_at > self._limit.retry_at):
+            self._limit = limit

@@ -121,7 +121,7 @@ class Repository:
         if value.get("errors"):
             error = _graphql_error(value["errors"], self.app.clock.now())
             if isinstance(error, RateLimited):
-                self.app.limited(self.installation_id, error)
+                await self.app.limited(self.installation_id, error)
             raise error
         return value.get("data") or {}
 

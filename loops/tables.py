@@ -275,6 +275,17 @@ class Effect(Base):
     at: Mapped[float]
 
 
+class Limit(Base):
+    """A limit of GitHub's that some process met: nothing is sent for the installation (0: the App) until `retry_at`."""
+
+    __tablename__ = "limits"
+
+    installation_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    retry_at: Mapped[float]
+    secondary: Mapped[bool]
+    message: Mapped[str]
+
+
 class Box(Base):
     """Where turns run.
 

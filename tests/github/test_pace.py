@@ -42,12 +42,12 @@ async def test_after_a_burst_one_write_a_second_is_made(clock: TestClock) -> Non
 async def test_the_later_of_two_limits_holds(clock: TestClock) -> None:
     pace = Pace(clock)
     for wait in (50, 20):
-        pace.limited(RateLimited("slow down", retry_at=clock.now() + wait, secondary=True))
+        await pace.limited(RateLimited("slow down", retry_at=clock.now() + wait, secondary=True))
     clock.advance(30)
     with pytest.raises(RateLimited, match="slow down"):
-        pace.check()
+        await pace.check()
     with pytest.raises(RateLimited):
         async with pace.writing():
             pass
     clock.advance(21)
-    pace.check()
+    await pace.check()

@@ -85,6 +85,14 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_table(
+        "limits",
+        sa.Column("installation_id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("retry_at", sa.Double(), nullable=False),
+        sa.Column("secondary", sa.Boolean(), nullable=False),
+        sa.Column("message", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("installation_id"),
+    )
+    op.create_table(
         "people",
         sa.Column("id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("login", sa.Text(), nullable=False),

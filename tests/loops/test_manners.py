@@ -1,0 +1,122 @@
+"""Several processes that keep GitHub's limits together; each `Manners` is one process's."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import redis.asyncio as redis
+
+from app.valkey import EmbeddedRedis
+from github.clock import Clock
+from github.errors import RateLimited
+from github.pace import Pace
+from loops import manners
+from loops.database import Database
+from loops.manners import Manners
+
+Two = tuple[Manners, Manners]
+
+
+@pytest.fixture
+async def both(database: Database, redis_url: str) -> AsyncIterator[Two]:
+    client = redis.Redis.from_url(redis_url)
+    await client.flushall()
+    await client.aclose()
+    two = Manners(database, redis_url), Manners(database, redis_url)
+    yield two
+    for each in two:
+        await each.close()
+
+
+async def test_a_limit_that_one_process_met_is_kept_by_all_and_only_for_its_installation(both: Two) -> None:
+    limit = RateLimited("slow down", retry_at=time.time() + 60, secondary=True)
+    await Pace(Clock(), 5, both[0]).limited(limit)
+    with pytest.raises(RateLimited, match="slow down") as met:
+        await Pace(Clock(), 5, both[1]).check()
+    assert (met.value.retry_at, met.value.secondary) == (limit.retry_at, True)
+    await Pace(Clock(), 6, both[1]).check()
+
+
+async def test_the_longer_of_two_limits_is_kept_and_one_that_is_over_is_none(both: Two) -> None:
+    now = time.time()
+    for wait in (50, 20):
+        await both[0].limited(5, RateLimited("x", retry_at=now + wait, secondary=False))
+    kept = await both[1].limit(5)
+    assert kept is not None and kept.retry_at == now + 50
+    await both[0].limited(6, RateLimited("x", retry_at=now - 1, secondary=False))
+    assert await both[1].limit(6) is None
+
+
+async def test_all_processes_together_write_one_at_a_time(both: Two) -> None:
+    writing = most = 0
+
+    async def write(process: Manners, installation: int) -> None:
+        nonlocal writing, most
+        async with process.turn(installation):
+            writing += 1
+            most = max(most, writing)
+            await asyncio.sleep(0.002)
+            writing -= 1
+
+    await asyncio.gather(*(write(each, 5) for each in both * 8))
+    assert most == 1
+    await asyncio.gather(*(write(both[0], number) for number in range(4)))
+    assert most > 1
+
+
+async def test_the_burst_is_spent_by_all_processes_together(both: Two, monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+    sleep = asyncio.sleep
+
+    async def noted(seconds: float) -> None:
+        slept.append(seconds)
+        await sleep(seconds)
+
+    monkeypatch.setattr(manners, "BURST", 4)
+    monkeypatch.setattr(manners, "PER_SECOND", 2.0)
+    monkeypatch.setattr("loops.manners.asyncio.sleep", noted)
+    for each in both * 2:
+        async with each.turn(5):
+            pass
+    assert slept == []
+    async with both[0].turn(5):
+        pass
+    assert 0.05 < slept[0] <= 0.5
+
+
+async def test_a_writer_that_died_does_not_hold_the_others_up(both: Two, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(manners, "HELD_SECONDS", 0.1)
+    await both[0]._take("greenloop:write:5", "a-process-that-dies-now")
+    async with asyncio.timeout(5), both[1].turn(5):
+        pass
+
+
+async def test_without_redis_or_with_a_wiped_one_writes_go_on(database: Database, tmp_path: Path) -> None:
+    server = EmbeddedRedis(tmp_path / "r")
+    url = server.start()
+    process = Manners(database, url)
+    client = redis.Redis.from_url(url)
+    async with process.turn(5):
+        await client.flushall()
+    async with process.turn(5):
+        server.stop()
+    async with process.turn(5):
+        pass
+    await process.limited(5, RateLimited("x", retry_at=time.time() + 9, secondary=True))
+    assert await process.limit(5) is not None
+    await client.aclose()
+    await process.close()
+
+
+async def test_where_the_database_fails_each_process_keeps_what_it_met_itself(redis_url: str, tmp_path: Path) -> None:
+    lost = Database(f"sqlite:///{tmp_path}/without-tables.db")
+    process = Manners(lost, redis_url)
+    pace = Pace(Clock(), 5, process)
+    await pace.check()
+    await pace.limited(RateLimited("slow down", retry_at=time.time() + 9, secondary=True))
+    with pytest.raises(RateLimited, match="slow down"):
+        await pace.check()
+    await process.close()
+    await lost.close()
