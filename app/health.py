@@ -8,8 +8,10 @@ from sqlalchemy import text
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from app.surface import Surface, surface
+from app.surface import surface
+from loops.database import Database
 from loops.migrations import config
+from loops.queue import Queue
 
 SECONDS = 3.0
 
@@ -22,17 +24,20 @@ async def healthz(request: Request) -> Response:
 async def readyz(request: Request) -> Response:
     """200 when deliveries and turns can be taken, else 503. Redis may be away: then all goes on, a little slower."""
     here = surface(request)
-    database, redis = await asyncio.gather(_database(here), _redis(here))
-    ready = database == "ok"
+    return await readiness(here.database, here.queue, inbox=here.inbox.depth)
+
+
+async def readiness(database: Database, queue: Queue, **more: int) -> Response:
+    """How database and Redis are, and `more` figures beside them."""
+    tables, redis = await asyncio.gather(_database(database), _redis(queue))
+    ready = tables == "ok"
     status = "ok" if ready and redis == "ok" else "degraded" if ready else "unavailable"
-    return JSONResponse(
-        {"status": status, "database": database, "redis": redis, "inbox": here.inbox.depth}, 200 if ready else 503
-    )
+    return JSONResponse({"status": status, "database": tables, "redis": redis, **more}, 200 if ready else 503)
 
 
-async def _database(here: Surface) -> str:
+async def _database(database: Database) -> str:
     try:
-        async with asyncio.timeout(SECONDS), here.database.read() as tx:
+        async with asyncio.timeout(SECONDS), database.read() as tx:
             current = (await tx.execute(text("SELECT version_num FROM alembic_version"))).scalars().all()
     except Exception as error:
         return f"not reachable, or without tables (greenloop migrate): {type(error).__name__}"
@@ -41,10 +46,10 @@ async def _database(here: Surface) -> str:
     return "ok"
 
 
-async def _redis(here: Surface) -> str:
+async def _redis(queue: Queue) -> str:
     try:
         async with asyncio.timeout(SECONDS):
-            if await here.queue.ping():
+            if await queue.ping():
                 return "ok"
     except TimeoutError:
         pass

@@ -5,40 +5,20 @@ import time
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from sqlalchemy import func, select
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
+from app.signin.local import local
 from loops.database import Database
 from loops.tables import Delivery, Session, Turn
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
-class Metrics:
-    """The figures of one process. Times are seconds, sizes bytes."""
+class Figures:
+    """What the database knows, the same in every process. Times are seconds."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self.webhooks = Counter(
-            "greenloop_webhooks", "Webhooks by what they were answered.", ["answer"], registry=self.registry
-        )
-        self.commits = Histogram(
-            "greenloop_inbox_commit_seconds",
-            "Time of one group commit of the inbox.",
-            buckets=(0.001, 0.005, 0.02, 0.1, 0.5, 2, 10),
-            registry=self.registry,
-        )
-        self.batches = Histogram(
-            "greenloop_inbox_batch",
-            "Deliveries in one commit.",
-            buckets=(1, 4, 16, 64, 256),
-            registry=self.registry,
-        )
-        self.output = Counter("greenloop_output_bytes", "Agent output taken from boxes.", registry=self.registry)
-        self.handouts = Counter("greenloop_turns_handed_out", "Turns given to boxes.", registry=self.registry)
-        self.results = Counter(
-            "greenloop_turn_results", "Results that boxes reported, by reason.", ["reason"], registry=self.registry
-        )
-        self.watchers = Gauge("greenloop_page_watchers", "Open live streams.", registry=self.registry)
         self._sessions = Gauge("greenloop_sessions", "Sessions by status.", ["status"], registry=self.registry)
         self._turns = Gauge("greenloop_turns", "Turns by status.", ["status"], registry=self.registry)
         self._newest = Gauge(
@@ -78,7 +58,50 @@ class Metrics:
         return generate_latest(self.registry)
 
 
+class Metrics(Figures):
+    """The figures of a web process. Sizes are bytes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.webhooks = Counter(
+            "greenloop_webhooks", "Webhooks by what they were answered.", ["answer"], registry=self.registry
+        )
+        self.commits = Histogram(
+            "greenloop_inbox_commit_seconds",
+            "Time of one group commit of the inbox.",
+            buckets=(0.001, 0.005, 0.02, 0.1, 0.5, 2, 10),
+            registry=self.registry,
+        )
+        self.batches = Histogram(
+            "greenloop_inbox_batch",
+            "Deliveries in one commit.",
+            buckets=(1, 4, 16, 64, 256),
+            registry=self.registry,
+        )
+        self.output = Counter("greenloop_output_bytes", "Agent output taken from boxes.", registry=self.registry)
+        self.handouts = Counter("greenloop_turns_handed_out", "Turns given to boxes.", registry=self.registry)
+        self.results = Counter(
+            "greenloop_turn_results", "Results that boxes reported, by reason.", ["reason"], registry=self.registry
+        )
+        self.watchers = Gauge("greenloop_page_watchers", "Open live streams.", registry=self.registry)
+
+
+class WorkerMetrics(Figures):
+    """The figures of a worker."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rounds = Counter(
+            "greenloop_worker_rounds",
+            "Rounds of the worker's parts: sweep, upkeep, boxes, deliveries, arq; outcome ok, unreachable or failed.",
+            ["part", "outcome"],
+            registry=self.registry,
+        )
+
+
 async def metrics(request: Request) -> Response:
-    """GET /metrics."""
-    found = request.app.state.surface
-    return Response(await found.metrics.text(found.database, time.time()), media_type=CONTENT_TYPE)
+    """GET /metrics. Past this machine they are on a port of their own, which no ingress leads to (`--ops-port`)."""
+    here = request.app.state.surface
+    if not local(request, here.settings.public_url):
+        return PlainTextResponse("The figures are for this machine; in a cluster they are on the --ops-port.\n", 403)
+    return Response(await here.metrics.text(here.database, time.time()), media_type=CONTENT_TYPE)

@@ -14,26 +14,29 @@ if TYPE_CHECKING:
 
 HostOption = Annotated[str, typer.Option(help="Address to listen on. Keep 127.0.0.1 unless a proxy is in front.")]
 PortOption = Annotated[int, typer.Option(help="Port to listen on.")]
+OpsPortOption = Annotated[
+    int, typer.Option(help="A port for probes and Prometheus alone; let nobody else reach it. 0: none.")
+]
 
 
-def web(host: HostOption = "127.0.0.1", port: PortOption = 8080) -> None:
-    """Run the web process: webhooks, the boxes' API, the pages."""
+def web(host: HostOption = "127.0.0.1", port: PortOption = 8080, ops_port: OpsPortOption = 0) -> None:
+    """Run the web process: webhooks, the boxes' API, the pages. `--ops-port` serves /metrics."""
     from app.web import server
     from app.wiring import open_web
 
     with setting_errors():
         settings = _settings()
         app = open_web(settings, _redis_url(settings))
-    server(app, host=host, port=port).run()
+    server(app, host=host, port=port, ops_port=ops_port).run()
 
 
-def worker() -> None:
-    """Run a worker: the steps of the loop and the sweep."""
+def worker(host: HostOption = "127.0.0.1", ops_port: OpsPortOption = 0) -> None:
+    """Run a worker: the steps of the loop and the sweep. `--ops-port` serves /healthz, /readyz and /metrics."""
     from app.worker import run
 
     with setting_errors():
         settings = _settings()
-        asyncio.run(run(settings, _redis_url(settings)))
+        asyncio.run(run(settings, _redis_url(settings), ops=(host, ops_port) if ops_port else None))
 
 
 def migrate() -> None:

@@ -1,5 +1,6 @@
 """The web process: one Starlette application, and the server that runs it."""
 
+import asyncio
 import contextlib
 import gc
 import socket
@@ -15,6 +16,7 @@ from starlette.types import Receive, Scope, Send
 from app import api, health, metrics, turns
 from app.hooks import Receiver
 from app.inbox import Inbox
+from app.ops import OpsServer, web_app
 from app.pages import live, sessions
 from app.pages.render import STATIC
 from app.settings import Settings
@@ -132,10 +134,12 @@ class Application(Starlette):
 class Server(uvicorn.Server):
     """uvicorn, telling the surface as soon as it is to stop, so that long polls and live streams end at once."""
 
-    def __init__(self, config: uvicorn.Config, shared: Surface, *, signals: bool) -> None:
+    def __init__(self, config: uvicorn.Config, shared: Surface, *, signals: bool, ops: OpsServer | None = None) -> None:
         super().__init__(config)
         self._shared = shared
         self._signals = signals
+        self._ops = ops
+        self._observing: asyncio.Task[None] | None = None
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -145,6 +149,8 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, then take all that was loaded out of the garbage collector's sight: it will not go away."""
+        if self._ops is not None:
+            self._observing = asyncio.create_task(self._ops.serve())
         await super().startup(sockets)
         gc.collect()
         gc.freeze()
@@ -153,14 +159,23 @@ class Server(uvicorn.Server):
         """Let what waits answer, then wait for the rest up to `DRAIN_SECONDS`."""
         self._shared.stopping.set()
         await super().shutdown(sockets)
+        if self._ops is not None and self._observing is not None:
+            self._ops.should_exit = True
+            await self._observing
 
 
 def server(
-    app: Starlette, *, host: str = "127.0.0.1", port: int = 8080, fd: int | None = None, signals: bool = True
+    app: Starlette,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    fd: int | None = None,
+    signals: bool = True,
+    ops_port: int = 0,
 ) -> Server:
     """The server for `app`: `await server(app).serve()`. `fd`: a listening socket made before.
 
-    Without `signals` it ends only by `should_exit`.
+    Without `signals` it ends only by `should_exit`. At `ops_port`, if there is one, it serves its figures.
     """
     config = uvicorn.Config(
         app,
@@ -177,4 +192,6 @@ def server(
         date_header=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,
     )
-    return Server(config, app.state.surface, signals=signals)
+    shared: Surface = app.state.surface
+    ops = OpsServer(web_app(shared), host, ops_port) if ops_port else None
+    return Server(config, shared, signals=signals, ops=ops)

@@ -6,13 +6,14 @@ import os
 import signal
 import socket
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from typing import Any
 
 import redis.asyncio as redis
 import structlog
 from arq.worker import Worker
 
+from app.ops import OpsServer, Pulse, worker_app
 from app.settings import Settings
 from app.wiring import open_loop
 from loops import queue
@@ -38,23 +39,47 @@ def worker_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
 
 
-async def run(settings: Settings, redis_url: str, *, stop: asyncio.Event | None = None) -> None:
-    """Work until `stop` is set or SIGTERM or SIGINT arrives; then finish the steps under way."""
+async def run(
+    settings: Settings, redis_url: str, *, stop: asyncio.Event | None = None, ops: tuple[str, int] | None = None
+) -> None:
+    """Work until `stop` is set or SIGTERM or SIGINT arrives; then finish the steps under way.
+
+    `ops`: host and port of /healthz, /readyz and /metrics. Raises OSError when the port is taken.
+    """
     stop = stop or on_signals()
-    async with open_loop(settings, redis_url, worker_name()) as loop:
+    pulse = Pulse()
+    async with _observed(pulse, ops), open_loop(settings, redis_url, worker_name()) as loop:
+        pulse.loop = loop
         log.info("worker.start", worker=loop.leases.worker)
-        tasks = [
-            asyncio.create_task(_again(stop, "sweep", SWEEP_SECONDS, lambda: sweep(loop))),
-            asyncio.create_task(_again(stop, "upkeep", UPKEEP_SECONDS, lambda: upkeep(loop))),
-            asyncio.create_task(_again(stop, "boxes", BACK_OFF, lambda: _until(stop, follow_troubles(loop)))),
-            asyncio.create_task(_again(stop, "deliveries", DELIVERIES_SECONDS, lambda: redeliver_missed(loop))),
-            asyncio.create_task(
-                _again(stop, "arq", BACK_OFF, lambda: _work(loop, redis_url, settings.worker_jobs, stop))
-            ),
-        ]
+        parts: dict[str, tuple[float, Callable[[], Awaitable[object]]]] = {
+            "sweep": (SWEEP_SECONDS, lambda: sweep(loop)),
+            "upkeep": (UPKEEP_SECONDS, lambda: upkeep(loop)),
+            "boxes": (BACK_OFF, lambda: _until(stop, follow_troubles(loop))),
+            "deliveries": (DELIVERIES_SECONDS, lambda: redeliver_missed(loop)),
+            "arq": (BACK_OFF, lambda: _work(loop, redis_url, settings.worker_jobs, stop)),
+        }
+        tasks = [asyncio.create_task(_again(stop, pulse, name, *part)) for name, part in parts.items()]
         await stop.wait()
         log.info("worker.stop", worker=loop.leases.worker)
         await asyncio.gather(*tasks)
+        pulse.loop = None
+
+
+@contextlib.asynccontextmanager
+async def _observed(pulse: Pulse, at: tuple[str, int] | None) -> AsyncIterator[None]:
+    """Serve what the worker tells of itself, from before its start to after its end."""
+    if at is None:
+        yield
+        return
+    listening = socket.create_server(at)
+    server = OpsServer(worker_app(pulse), *at)
+    serving = asyncio.create_task(server.serve([listening]))
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await serving
+        listening.close()
 
 
 def on_signals() -> asyncio.Event:
@@ -65,15 +90,21 @@ def on_signals() -> asyncio.Event:
     return stop
 
 
-async def _again(stop: asyncio.Event, name: str, pause: float, work: Callable[[], Awaitable[object]]) -> None:
+async def _again(
+    stop: asyncio.Event, pulse: Pulse, name: str, pause: float, work: Callable[[], Awaitable[object]]
+) -> None:
     """Run `work` again and again, whatever it raises, until `stop`."""
     while not stop.is_set():
+        outcome = "ok"
         try:
             await work()
         except (redis.RedisError, OSError) as error:
+            outcome = "unreachable"
             log.warning("worker.unreachable", part=name, error=str(error))
         except Exception as error:
+            outcome = "failed"
             log.error("worker.failed", part=name, exc_info=error)
+        pulse.beat(name, outcome)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(pause):
                 await stop.wait()

@@ -30,7 +30,6 @@ PRODUCTION: Object = {
         "autoscaling": {"enabled": True, "queueAgeSeconds": 20},
         "pdb": {"enabled": True, "maxUnavailable": "50%"},
         "topologySpread": "ScheduleAnyway",
-        "livenessProbe": {"exec": {"command": ["true"]}},
     },
     "ingress": {
         "enabled": True,

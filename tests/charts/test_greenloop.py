@@ -279,6 +279,25 @@ def test_a_web_pod_has_more_time_than_draining_takes() -> None:
     assert web["terminationGracePeriodSeconds"] > before + DRAIN_SECONDS
 
 
+def test_a_worker_pod_has_more_time_than_draining_takes() -> None:
+    from app.worker import DRAIN_SECONDS
+
+    assert pod_specs(render())["Deployment/greenloop-worker"]["terminationGracePeriodSeconds"] > DRAIN_SECONDS
+
+
+def test_web_and_worker_are_probed_at_ports_that_they_serve() -> None:
+    from app.serve import web, worker
+
+    assert "ops_port" in web.__annotations__ and "ops_port" in worker.__annotations__
+    for name in ("web", "worker"):
+        [container] = pod_specs(render())[f"Deployment/greenloop-{name}"]["containers"]
+        ports = {port["name"]: str(port["containerPort"]) for port in container["ports"]}
+        assert ports["ops"] == container["command"][container["command"].index("--ops-port") + 1]
+        for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+            assert container[probe]["httpGet"]["port"] in ports, (name, probe)
+        assert container["startupProbe"]["periodSeconds"] * container["startupProbe"]["failureThreshold"] >= 60
+
+
 def test_webhooks_and_pages_have_routes_of_their_own() -> None:
     items = render(PRODUCTION)
     pages, webhook = one(items, "Ingress", "greenloop")["spec"], one(items, "Ingress", "greenloop-webhook")["spec"]
@@ -307,10 +326,10 @@ def test_autoscaling_leaves_replicas_to_the_autoscaler() -> None:
 
 
 def test_alerts_and_dashboard_speak_of_figures_that_exist() -> None:
-    from app.metrics import Metrics
+    from app.metrics import Metrics, WorkerMetrics
 
     items = render(PRODUCTION)
-    known = {family.name for family in Metrics().registry.collect()}
+    known = {family.name for made in (Metrics(), WorkerMetrics()) for family in made.registry.collect()}
     dashboard = json.loads(one(items, "ConfigMap", "greenloop-dashboard")["data"]["greenloop.json"])
     text = json.dumps(one(items, "PrometheusRule", "greenloop")) + json.dumps(dashboard)
     used = {re.sub(r"_(total|bucket)$", "", name) for name in re.findall(r"\bgreenloop_[a-z_]+", text)}
@@ -327,9 +346,28 @@ def test_selectors_match_the_pods_they_are_for() -> None:
             assert one(items, kind, name)["spec"]["selector"]["matchLabels"].items() <= labels.items()
     labels = one(items, "Deployment", "greenloop-web")["spec"]["template"]["metadata"]["labels"]
     assert one(items, "Service", "greenloop-web")["spec"]["selector"].items() <= labels.items()
-    service = one(items, "Service", "greenloop-web")["metadata"]["labels"]
-    monitor = one(items, "ServiceMonitor", "greenloop")["spec"]["selector"]["matchLabels"]
-    assert monitor.items() <= service.items()
+    worker = one(items, "Deployment", "greenloop-worker")["spec"]["template"]["metadata"]["labels"]
+    scraped = one(items, "Service", "greenloop-metrics")
+    assert (
+        scraped["spec"]["selector"].items() <= labels.items() and scraped["spec"]["selector"].items() <= worker.items()
+    )
+    monitor = one(items, "ServiceMonitor", "greenloop")["spec"]
+    found = [item for item in items if item["kind"] == "Service"]
+    matching = [
+        item for item in found if monitor["selector"]["matchLabels"].items() <= item["metadata"]["labels"].items()
+    ]
+    assert [item["metadata"]["name"] for item in matching] == ["greenloop-metrics"]
+    assert monitor["endpoints"][0]["port"] in {port["name"] for port in scraped["spec"]["ports"]}
+
+
+def test_figures_can_be_scraped_through_the_policies_and_by_nothing_else() -> None:
+    def opened(values: Object, name: str) -> list[int]:
+        spec = one(render(values), "NetworkPolicy", name)["spec"]
+        return [port["port"] for rule in spec.get("ingress", []) for port in rule["ports"]]
+
+    assert (opened({}, "greenloop-web"), opened({}, "greenloop-worker")) == ([8080], [])
+    assert (opened(PRODUCTION, "greenloop-web"), opened(PRODUCTION, "greenloop-worker")) == ([8080, 9090], [9090])
+    assert "greenloop-metrics" not in {item["metadata"]["name"] for item in render()}
 
 
 def test_a_change_of_configuration_rolls_the_pods() -> None:

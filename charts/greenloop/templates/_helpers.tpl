@@ -173,6 +173,16 @@ seccompProfile: { type: RuntimeDefault }
       - { key: {{ (index $.Values.secrets (index . 1)).key }}, path: {{ index . 2 }} }
 {{- end -}}
 
+{{/* The port of probes and figures, open to the cluster while a ServiceMonitor asks for it. */}}
+{{- define "greenloop.scraped" -}}
+{{- if .Values.monitoring.serviceMonitor.enabled -}}
+- from:
+    - namespaceSelector: {}
+  ports:
+    - { protocol: TCP, port: 9090 }
+{{- end -}}
+{{- end -}}
+
 {{/* What web and worker have in common in their pod: (list $ "web" $.Values.web) */}}
 {{- define "greenloop.placement" -}}
 {{- $ := index . 0 -}}
