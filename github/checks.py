@@ -115,6 +115,7 @@ class Snapshot:
     open_suites: int = 0
     changed_at: float = 0.0
     conflicted: bool = False
+    undecided: bool = False  # GitHub does not know yet whether the pull request merges
 
 
 async def snapshot(
@@ -133,9 +134,10 @@ async def snapshot(
         _all(repository.pages(f"{path}/status", "statuses", cached=True)),
         required_checks(repository, base) if base else _nothing(),
     )
-    return assemble(
+    assembled = assemble(
         sha, found, suites, statuses, runs, required, own_app_id=own_app_id, conflicted=_conflicted(pull, sha)
     )
+    return replace(assembled, undecided=_undecided(pull, sha))
 
 
 async def required_checks(repository: Repository, base: str) -> tuple[Required, ...]:
@@ -325,6 +327,10 @@ def _jobless(run: Run) -> Check:
 
 def _conflicted(pull: Pull | None, sha: str) -> bool:
     return pull is not None and pull.head_sha == sha and (pull.mergeable is False or pull.mergeable_state == "dirty")
+
+
+def _undecided(pull: Pull | None, sha: str) -> bool:
+    return pull is not None and pull.state == "open" and pull.head_sha == sha and pull.mergeable is None
 
 
 def _app_id(found: Mapping[str, Any]) -> int:

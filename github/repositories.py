@@ -171,6 +171,16 @@ async def compare(repository: Repository, base: str, head: str) -> dict[str, Any
     return found
 
 
+async def diff(repository: Repository, base: str, head: str) -> str:
+    """The unified diff of `base...head`: what `head` has changed since it left `base`.
+
+    Raises GitHubError where there is none to be had: GitHub answers 406 for more than 20,000 lines or 300 files.
+    """
+    path = f"compare/{quoted(base)}...{quoted(head)}"
+    answer = await repository.request("GET", path, accept="application/vnd.github.diff")
+    return answer.body.decode("utf-8", "replace")
+
+
 def read_pull(found: Mapping[str, Any]) -> Pull:
     """A pull request from a REST answer, whole or as in lists."""
     top, base = found.get("head") or {}, found.get("base") or {}

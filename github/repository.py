@@ -52,11 +52,13 @@ class Repository:
         repeatable: bool = False,
         cached: bool = False,
         follow: bool = True,
+        accept: str | None = None,
     ) -> Answer:
         """A request to `repos/{owner}/{name}/{path}`. `path` is quoted already; "" is the repository itself.
 
         `repeatable` marks a write that may safely happen twice, so that it is tried again after a 5xx or a broken
-        connection. `cached` asks conditionally (GET only). Raises GitHubError.
+        connection. `cached` asks conditionally (GET only). `accept` names another representation than JSON. Raises
+        GitHubError.
         """
         options: dict[str, Any] = {
             "json": json,
@@ -64,6 +66,7 @@ class Repository:
             "repeatable": repeatable,
             "cached": cached,
             "follow": follow,
+            "headers": {"Accept": accept} if accept else None,
         }
         name = await self.full_name()
         try:

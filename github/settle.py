@@ -10,6 +10,7 @@ from github.config import Checks
 
 FAILING = frozenset({"failure", "timed_out", "startup_failure"})
 PASSING = frozenset({"success", "neutral", "skipped"})
+UNDECIDED_SECONDS = 60.0  # in which GitHub should know whether a pull request merges
 
 
 class Verdict(StrEnum):
@@ -87,6 +88,8 @@ def settle(snapshot: Snapshot, rules: Checks, *, now: float, since: float) -> He
         return state(Verdict.AWAITING_APPROVAL, f"{_names(awaiting)} waits for a person's approval on GitHub")
     if others:
         return state(Verdict.CANCELLED, f"{_names(others)} was cancelled or went stale and has to run again")
+    if snapshot.undecided and now < since + UNDECIDED_SECONDS:
+        return state(Verdict.RUNNING, "waiting whether the pull request merges with its base", 2.0)
     if snapshot.conflicted:
         return state(
             Verdict.CONFLICTED, "the pull request conflicts with its base, so GitHub starts no workflows for it"

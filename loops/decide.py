@@ -162,11 +162,16 @@ def decide(now: Picture) -> Action:
 def _cancel(now: Picture, active: TurnPicture | None) -> Action:
     if active is not None and active.status in ("running", "ready"):
         if active.stop_reason is None:
-            return Stop(active.id, f"cancelled by {now.cancel_by}")
+            return Stop(active.id, cancelled(now.cancel_by or ""))
         heard = max(active.heard_at or 0.0, active.ready_at or 0.0)
         if active.heard_at is not None and now.now - heard < now.waits.box_silence + now.waits.stop_grace:
             return Sleep(heard + now.waits.box_silence + now.waits.stop_grace)
-    return Finish("cancelled", reason=f"cancelled by {now.cancel_by}")
+    return Finish("cancelled", reason=cancelled(now.cancel_by or ""))
+
+
+def cancelled(by: str) -> str:
+    """The reason of a session that `by` ended: a login, or a sentence such as "the pull request was closed"."""
+    return by if " " in by else f"cancelled by {by}"
 
 
 def _turn(now: Picture, turn: TurnPicture) -> Action:

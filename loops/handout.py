@@ -53,9 +53,8 @@ async def take(tx: AsyncSession, box: str, *, holding: str | None, now: float) -
     if turn is None:
         return Handout()
     turn.status = "running"
-    if turn.waits is not None:
-        turn.waits = None
-        await make_due(tx, turn.session_id, now)  # the comment still says that it waits
+    turn.waits = None
+    await make_due(tx, turn.session_id, now)  # the comment still says that it waits
     turn.handed_at = turn.heartbeat_at = now
     turn.started_at = turn.started_at or now
     await tx.flush()

@@ -5,8 +5,10 @@ from typing import Literal
 
 from k8s.runner import protocol
 from k8s.runner.protocol import Result
+from loops.prompts.fence import fence
 
 STDERR_SHOWN = 600
+WORDS_SHOWN = 1200
 
 
 @dataclass(frozen=True)
@@ -53,8 +55,9 @@ def judge(
 
 
 def _why(error: str, stderr: str) -> str:
+    """The agent's last words, fenced: whoever wrote them, they are no markup of ours."""
     tail = stderr.strip()[-STDERR_SHOWN:]
-    return f"{error}\n\n```text\n{tail}\n```" if tail and tail not in error else error
+    return fence(f"{error}\n\n{tail}" if tail and tail not in error else error, WORDS_SHOWN)
 
 
 def _minutes(seconds: float) -> str:

@@ -5,16 +5,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loops.collect import Failure, fingerprint
+from loops.guards.model import shown
 
-_CHECKS = re.compile(
-    r"\b(?:ci|checks?|tests?|builds?|pipelines?|workflows?|lint(?:er|ing)?|red|fail\w*)\b", re.IGNORECASE
+_CHECKS = re.compile(r"\b(?:ci|checks?|tests?|builds?|pipelines?|workflows?|lint(?:er|ing)?)\b", re.IGNORECASE)
+_BROKEN = re.compile(
+    r"\b(?:red|fail\w*|broken?|breaks?|breaking|fix\w*|repair\w*|mend\w*|green|pass(?:es|ing)?)\b", re.IGNORECASE
 )
 SAME_TWICE = 2  # the same failure after this many attempts is not going to go away by another
 
 
 @dataclass(frozen=True)
 class History:
-    """The attempts since a person last asked: how many, and their fingerprints in order."""
+    """The attempts since a person last asked: how many, and their fingerprints in order; the reruns of this head."""
 
     count: int
     fingerprints: tuple[str, ...]
@@ -48,14 +50,18 @@ class GiveUp:
 def choose(
     failures: Sequence[Failure], known: frozenset[str], history: History, *, cap: int, reruns: int
 ) -> Rerun | Repair | GiveUp:
-    """`known` are fingerprints that the base commit shows too; `reruns` is how often failures may be run again."""
+    """`known` are fingerprints that the base commit shows too; `reruns` is how often a head's may be run again.
+
+    Beside other failures those of the machinery are left alone: the next commit runs everything anew.
+    """
     ours = tuple(each for each in failures if each.distilled.fingerprint not in known)
     not_ours = tuple(name for each in failures if each not in ours for name in each.names)
     if not ours:
-        note = f"{_names(not_ours)} fail in the same way on the base branch, so this work did not break them."
-        return GiveUp("base_red", note + " Mention me with what to do if I shall repair them.")
-    if history.reruns < reruns and all(each.distilled.kind == "infrastructure" for each in ours):
+        return GiveUp("base_red", f"Red in the same way on the base branch: {_names(not_ours)}.")
+    of_the_code = tuple(each for each in ours if each.distilled.kind != "infrastructure")
+    if not of_the_code and history.reruns < reruns:
         return Rerun(ours)
+    ours = of_the_code or ours
     names = _names([name for each in ours for name in each.names])
     if history.count >= cap:
         return GiveUp("cap_reached", f"Still red after {history.count} of {cap} attempts: {names}.")
@@ -67,9 +73,9 @@ def choose(
 
 def asked_about_checks(text: str) -> bool:
     """Whether a person's words are about what is red, so that a failure of the base branch is theirs to repair too."""
-    return bool(_CHECKS.search(text))
+    return bool(_CHECKS.search(text) and _BROKEN.search(text))
 
 
 def _names(names: Sequence[str]) -> str:
-    shown = ", ".join(f"`{name}`" for name in names[:10])
-    return f"{shown} and {len(names) - 10} more" if len(names) > 10 else shown
+    listed = ", ".join(map(shown, names[:10]))
+    return f"{listed} and {len(names) - 10} more" if len(names) > 10 else listed

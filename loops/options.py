@@ -50,7 +50,7 @@ class LoopOptions(BaseModel):
     longest_wait_minutes: int = Field(
         120, ge=1, le=1440, description="How long checks are waited for before we say so."
     )
-    reruns: int = Field(1, ge=0, le=5, description="Times that faults of the machinery are run again, per session.")
+    reruns: int = Field(1, ge=0, le=5, description="Times that faults of the machinery are run again, per commit.")
     poll_seconds: float = Field(60, gt=0, description="How often a waiting head is looked at when no hint arrives.")
     box_silence: float = Field(
         60, gt=0, description="A box not heard of for this long is looked up before we conclude."

@@ -116,10 +116,15 @@ def stored_result(result: Result, redactor: Redactor) -> dict[str, Any]:
     """The result as it may be stored: no files, bounded, redacted. Paths and shas stay as they are."""
     kept = dataclasses.asdict(result)
     del kept["files"]
-    kept["diff"] = _cut(clean(redactor.text(result.diff)), DIFF_BYTES)
+    kept["diff"] = shown_diff(result.diff, redactor)
     kept["stderr_tail"] = clean(redactor.text(result.stderr_tail))[-STDERR_BYTES:]
     kept["message"] = clip(clean(redactor.text(result.message)), 4_000)
     return kept
+
+
+def shown_diff(diff: str, redactor: Redactor) -> str:
+    """A diff as it may be stored and shown: redacted, and not endless."""
+    return _cut(clean(redactor.text(diff)), DIFF_BYTES)
 
 
 def _cut(diff: str, limit: int) -> str:

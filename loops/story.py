@@ -4,14 +4,15 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-OPEN = ("pending", "running", "waiting")
+from github.text import clip
+from loops.reasons import why
+
 ROWS = 30
 NOTE = 1500
+NOTES = 12
+OPEN = ("pending", "running", "waiting")
 
-HEADS = {
-    "pending": "⏳ Waiting to start",
-    "running": "🤖 Working",
-    "waiting": "🔎 Waiting for the checks",
+ENDS = {
     "green": "✅ Done: all checks are green",
     "no_checks": "✅ Done: no checks ran on this branch",
     "no_changes": "💬 Done: there was nothing to change",
@@ -20,22 +21,10 @@ HEADS = {
     "failed": "❌ Stopped without success",
 }
 
-REASONS = {
-    "cap_reached": "All attempts are used up and checks are still red. A person has to look now; mention me to go on.",
-    "no_progress": "The last attempts did not change what fails, so another one would not either.",
-    "box_lost": "The box in which the agent ran was lost twice. Mention me with `retry` to try again.",
-    "box_failed": "The agent's box does not come up. Whoever runs this service has to mend what is said below; then "
-    "mention me with `retry`.",
-    "push_refused": "GitHub refused the push. The reason is below; the work is kept until the session is deleted.",
-    "credentials": "The provider refused the credentials of the profile in use. Mend the profile, then `retry`.",
-    "checks_never_settled": "The checks did not come to an end in the time that is set for it.",
-    "head_moved": "The fork's pull request has commits that nobody has allowed me to work on.",
-    "fork_refused": "This pull request comes from a fork, and its commits are not brought into this repository.",
-    "conflict": "The branch conflicts with its base, and GitHub starts no checks for it.",
-    "limit_exceeded": "A limit was reached. The details say which one and how to raise it.",
-    "agent_failed": "The agent itself failed. The details say how.",
-    "fetch_failed": "The repository could not be fetched into the box.",
-    "empty_repository": "The repository has no commit yet, so there is nothing to build on. Push a first commit.",
+WORK = {
+    "checks": "An agent repairs what is red.",
+    "review": "An agent works on the review.",
+    "conflict": "Somebody else pushed meanwhile, and it does not merge by itself: an agent brings both sides together.",
 }
 
 
@@ -55,9 +44,10 @@ class TurnLine:
 
 @dataclass(frozen=True)
 class Story:
-    """A session as people see it. `attempt` counts from 1; 0 before the first one.
+    """A session as people see it.
 
-    `place` is the place in line of the turn that is next, `waits` what that turn waits for, in words.
+    `attempt` counts from 1; 0 before the first one. `active` is the status of the turn that is open, with its `kind`,
+    what it waits for, in words, and its place in line (0: it is in none). `checks` is a verdict of `github.settle`.
     """
 
     handle: str
@@ -72,8 +62,13 @@ class Story:
     owner: str = ""
     pull_number: int | None = None
     pull_url: str = ""
-    place: int | None = None
+    active: str | None = None
+    kind: str = ""
     waits: str = ""
+    place: int = 0
+    checks: str = ""
+    autofix: bool = True
+    stopping: str = ""
     failing: tuple[str, ...] = ()
     explanation: str = ""
     answer: str = ""
@@ -81,22 +76,15 @@ class Story:
 
 
 def render(story: Story) -> str:
-    """The comment's Markdown."""
-    parts = [f"### {headline(story)}", _links(story)]
-    if story.waits and story.status in OPEN:
-        place = f"In line, place {story.place}. " if story.place else ""
-        parts.append(f"⏳ {place}{_plain(story.waits)}")
-    if story.reason and story.status == "failed":
-        parts.append(_reason(story.reason))
+    """The comment's Markdown, within GitHub's limit whatever the story holds: what is said of stopping is never cut."""
+    parts = [f"### {headline(story)}", _links(story), _what(story)]
     if story.answer and story.outcome in ("answered", "no_changes"):
         parts.append(_quoted(story.answer))
     if story.failing:
         named = ", ".join(f"`{_code(name)}`" for name in story.failing[:10])
         more = f" and {len(story.failing) - 10} more" if len(story.failing) > 10 else ""
-        parts.append(f"**Red:** {named}{more}" + (f". {_plain(story.explanation)}" if story.explanation else ""))
-    elif story.explanation and story.status in ("waiting", "failed"):
-        parts.append(_plain(story.explanation))
-    parts += [_clip(note) for note in story.notes]
+        parts.append(f"**Red:** {named}{more}")
+    parts += [clip(note, NOTE, " …") for note in _bounded(story.notes)]
     if story.turns:
         parts.append(_table(story))
     parts.append(_footer(story))
@@ -105,15 +93,26 @@ def render(story: Story) -> str:
 
 def headline(story: Story) -> str:
     """The state in one line."""
-    if story.status == "pending" and story.place:
-        return f"⏳ In line: place {story.place}"
-    key = story.outcome if story.status == "completed" and story.outcome else story.status
-    head = HEADS.get(key, key)
-    if story.attempt and story.status in ("running", "pending"):
-        return f"🔧 Repairing: attempt {story.attempt} of {story.cap}"
-    if story.attempt and story.status == "waiting":
-        return f"{head} (after attempt {story.attempt} of {story.cap})"
-    return head
+    if story.status not in OPEN:
+        key = story.outcome if story.status == "completed" and story.outcome else story.status
+        return ENDS.get(key, key)
+    if story.stopping:
+        return "🛑 Stopping"
+    attempt = f"attempt {story.attempt} of {story.cap}" if story.attempt else ""
+    if story.active is None and story.status == "waiting":
+        heads = {"awaiting_approval": "✋ A person has to approve checks", "cancelled": "✋ Checks have to run again"}
+        head = heads.get(story.checks, "🔎 Waiting for the checks")
+        return f"{head} (after {attempt})" if attempt else head
+    if story.active == "queued":
+        before = f" with {attempt}" if story.kind == "checks" and attempt else ""
+        if story.place:
+            return f"⏳ In line{before}: place {story.place}"
+        return f"⏳ Waiting for a box{before}" if story.waits else f"⏳ About to start{before}"
+    if story.active == "ready":
+        return "⏳ Starting a box"
+    if story.kind == "checks" and attempt:
+        return f"🔧 Repairing: {attempt}"
+    return "📤 Publishing" if story.active == "reported" else "🤖 Working" if story.active else "⏳ About to start"
 
 
 def _links(story: Story) -> str:
@@ -121,15 +120,53 @@ def _links(story: Story) -> str:
     if story.pull_number:
         links.insert(0, f"Pull request [#{story.pull_number}]({story.pull_url})")
     if story.owner:
-        links.append(f"in the box of {_plain(story.owner)}")
+        links.append(f"in the box of {_plain(story.owner[:100])}")
     return " · ".join(links)
 
 
-def _reason(reason: str) -> str:
+def _what(story: Story) -> str:
+    """What is going on, and what comes next."""
+    if story.status == "failed":
+        return _failure(story)
+    if story.status == "cancelled":
+        return _sentence(story.reason or "")
+    if story.status == "completed":
+        ends = {
+            "green": f"Pull request #{story.pull_number} is ready for a review by a person."
+            if story.pull_number
+            else "",
+            "no_checks": "Nothing but the agent has looked at this work: review it with care.",
+            "no_changes": "Nothing was published.",
+        }
+        return ends.get(story.outcome or "", "")
+    if story.stopping:
+        return f"{_sentence(story.stopping)} The agent is being ended, and nothing more is published."
+    if story.active is None:
+        return _waiting(story) if story.status == "waiting" else ""
+    if story.active in ("queued", "ready") or story.waits:
+        return f"{_sentence(story.waits)} It goes on by itself." if story.waits else ""
+    return WORK.get(story.kind, "An agent works on it.")
+
+
+def _waiting(story: Story) -> str:
+    said = _sentence(story.explanation)
+    if story.checks == "awaiting_approval":
+        return f"{said} Approve it there, and I go on by myself."
+    if story.checks == "cancelled":
+        return f"{said} Run it again on GitHub, and I go on by myself."
+    left = story.cap - story.attempt
+    if not story.autofix:
+        return f"{said} Repairs are switched off here (`@{story.handle} autofix on`)."
+    times = {0: "no attempt is left to repair it", 1: "I repair it once"}.get(left, f"I repair it up to {left} times")
+    return f"{said} Should one turn red, {times}."
+
+
+def _failure(story: Story) -> str:
+    reason = story.reason or "agent_failed"
     code, _, detail = reason.partition(":")
-    sentence = REASONS.get(code, "")
-    shown = f"`{_code(code)}`" + (f": {_plain(detail.strip())}" if detail.strip() else "")
-    return f"**Reason:** {shown}. {sentence}".rstrip()
+    what, then = why(reason, story.handle)
+    shown = f"`{_code(code)}`" + (f": {_plain(detail.strip())[:NOTE]}" if detail.strip() else "")
+    return f"**Reason:** {shown}. {what}\n\n**Next:** {then}"
 
 
 def _table(story: Story) -> str:
@@ -142,33 +179,47 @@ def _table(story: Story) -> str:
         rows.append(f"| … | {hidden} earlier turns are on the session's page | | | | | |")
     for turn in story.turns[hidden:]:
         commit = f"[{turn.commit[:7]}]({story.repository_url}/commit/{turn.commit})" if turn.commit else ""
-        cost = f"${turn.cost:.2f}" if turn.cost else ""
         cells = (
             str(turn.number),
-            _plain(turn.asked),
-            _plain(turn.state) + (f" ({_plain(turn.runtime)})" if turn.runtime else ""),
+            _plain(turn.asked[:80]),
+            _plain(turn.state[:80]) + (f" ({_plain(turn.runtime)})" if turn.runtime else ""),
             commit,
             str(turn.files or ""),
-            f"{turn.tokens:,}" if turn.tokens else "",
-            cost,
+            *_spent(turn.tokens, turn.cost),
         )
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    if len(story.turns) > 1 and any(turn.tokens or turn.cost for turn in story.turns):
+        tokens, cost = sum(turn.tokens for turn in story.turns), sum(turn.cost for turn in story.turns)
+        rows.append(f"| all | | | | | {' | '.join(_spent(tokens, cost))} |")
     return "\n".join(rows)
+
+
+def _spent(tokens: int, cost: float) -> tuple[str, str]:
+    return f"{tokens:,}" if tokens else "", f"${cost:.2f}" if cost else ""
 
 
 def _footer(story: Story) -> str:
     name = f"@{story.handle}"
     if story.status in OPEN:
-        return f"To stop, comment `{name} stop`. `{name} autofix off` ends repairs here, `{name} help` tells more."
-    return f"Mention `{name}` with what to do next, or `{name} retry`."
+        return (
+            f"**To stop**, comment `{name} stop`. Other words after `{name}` are one more task; "
+            f"`{name} autofix off` ends repairs here; `{name} help` tells more."
+        )
+    return f"To go on, mention `{name}` with what to do next, or `{name} retry`."
+
+
+def _bounded(notes: Sequence[str]) -> Sequence[str]:
+    """The newest notes, and how many there were before them."""
+    hidden = len(notes) - NOTES
+    return notes if hidden <= 0 else (f"({hidden} earlier notes are on the session's page.)", *notes[hidden:])
+
+
+def _sentence(text: str) -> str:
+    return _plain(f"{text[:1].upper()}{text[1:NOTE].rstrip('.')}.") if text else ""
 
 
 def _quoted(text: str) -> str:
     return "\n".join(f"> {_plain(line)}" for line in text[:NOTE].splitlines())
-
-
-def _clip(text: str) -> str:
-    return text if len(text) <= NOTE else text[:NOTE] + " …"
 
 
 def _code(text: str) -> str:

@@ -143,7 +143,6 @@ class Session(Base):
     reason: Mapped[str | None]
     notes: Mapped[list[Any]] = mapped_column(default=list)  # sentences for people: what was noticed on the way
     cap: Mapped[int]
-    reruns: Mapped[int] = mapped_column(default=0)
     cancel_requested_at: Mapped[float | None]
     cancel_by: Mapped[str | None]
 

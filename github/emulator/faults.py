@@ -1,7 +1,8 @@
 """Faults on demand: rules that make the local GitHub as unreliable as the real one can be.
 
 Kinds for REST calls: `error` (answers `status`), `secondary_limit` (403 or 429 with `retry_after`),
-`primary_limit` (403, nothing remaining), `slow` (waits `seconds`), `token_lag` (a fresh installation token fails its
+`primary_limit` (403, nothing remaining), `slow` (waits `seconds`), `lost_answer` (does what was asked, and answers
+`status`), `token_lag` (a fresh installation token fails its
 first `calls` calls), `log_missing` (the log blob answers 404).
 Kinds for webhooks: `drop`, `duplicate`, `delay` (`seconds`), `reorder` (held until the next delivery has gone out).
 """
@@ -13,7 +14,7 @@ from typing import Any
 
 from github.emulator.store.installations import InstallationToken
 
-CALL_KINDS = ("error", "secondary_limit", "primary_limit", "slow")
+CALL_KINDS = ("error", "secondary_limit", "primary_limit", "slow", "lost_answer")
 HOOK_KINDS = ("drop", "duplicate", "delay", "reorder")
 OTHER_KINDS = ("token_lag", "log_missing")
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from k8s.runner.protocol import Change
-from loops.guards import keyfiles, patch, places, secrets, testfiles, testguard
+from loops.guards import conflicts, keyfiles, patch, places, secrets, testfiles, testguard
 from loops.guards.model import BaseOf, ContentOf, Finding, Findings, Proposal, shown
 
 _MOST_BYTES = 5_000_000
@@ -90,6 +90,8 @@ async def _of_content(
         return [out] if out else []
     if named := keyfiles.by_name(change.path, proposal.env_files):
         return [named]
+    if change.path in proposal.conflicts and (both := conflicts.left(change.path, content)):
+        return [both]
     if inside := keyfiles.by_content(change.path, content):
         return [inside]
     hits = await asyncio.to_thread(_hits, proposal, change.path, content)

@@ -1,27 +1,23 @@
 """Settled and red: collect the evidence, and start the next attempt if one is left and can help."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from github import reruns
-from github.repository import Repository as Handle
 from github.settle import Verdict
-from loops import decide, journal
+from loops import decide
 from loops.collect import Failure, Found, collect, failures
 from loops.context import Loop
 from loops.conversations import Ask, add_turn
 from loops.next_attempt import GiveUp, History, Repair, Rerun, asked_about_checks, choose
 from loops.redact import Redactor
+from loops.steps.again import go_on, reruns_of, run_again
 from loops.steps.base import known_at_base
 from loops.steps.checks import fresh_state, store_state
 from loops.steps.finish import finish
 from loops.tables import Attempt, Log, Session, Turn
-
-SOON = 2.0  # seconds until GitHub shows that what was asked to run again is queued
 
 
 @dataclass(frozen=True)
@@ -41,12 +37,14 @@ class Past:
 async def repair(loop: Loop, session: Session, action: decide.Repair) -> float | None:
     """Start an attempt on the red head, run it again, or end the session with what is still red."""
     if session.options.get("autofix") is False:
-        note = "Repairs are off here (`autofix off`), and checks are red."
-        await finish(loop, session, decide.Finish("failed", reason="autofix_off", note=note))
+        await finish(loop, session, decide.Finish("failed", reason="autofix_off"))
         return None
-    repo, state, asked_at = await fresh_state(loop, session, action.sha)
+    now = await fresh_state(loop, session, action.sha)
+    if now is None:
+        return None
+    repo, state = now.repo, now.state
     if state.verdict is not Verdict.RED:
-        await store_state(loop, session, action.sha, state, asked_at)
+        await store_state(loop, session, action.sha, state, now.asked_at)
         return None
     async with loop.database.read() as tx:
         past = await _past(tx, session)
@@ -54,7 +52,9 @@ async def repair(loop: Loop, session: Session, action: decide.Repair) -> float |
         note = "The last turn changed nothing, and the checks are still red."
         await finish(loop, session, decide.Finish("failed", reason="no_progress", note=note))
         return None
-    history = History(past.count, past.fingerprints, session.reruns)
+    if (until := await go_on(loop, repo, session, action.sha, state.red)) is not None:
+        return until
+    history = History(past.count, past.fingerprints, await reruns_of(loop, session, action.sha))
     found = await collect(
         repo,
         state.red,
@@ -65,31 +65,12 @@ async def repair(loop: Loop, session: Session, action: decide.Repair) -> float |
     known = frozenset[str]() if past.asked else await known_at_base(loop, repo, session, state.red)
     match choose(failures(found), known, history, cap=session.cap, reruns=loop.options.reruns):
         case Rerun(failed):
-            return await _run_again(loop, repo, session, failed)
+            return await run_again(loop, repo, session, action.sha, failed, nth=history.reruns + 1)
         case GiveUp(reason, note):
             await finish(loop, session, decide.Finish("failed", reason=reason, note=note))
         case Repair() as chosen:
             await _start(loop, session, action.sha, past, chosen)
     return None
-
-
-async def _run_again(loop: Loop, repo: Handle, session: Session, failed: Sequence[Failure]) -> float:
-    """Run what failed once more, each workflow run once; the quiet time begins anew."""
-    begun: set[int] = set()
-    for check in (each for failure in failed for each in failure.checks):
-        if not check.run_id or check.run_id not in begun:
-            begun.add(check.run_id)
-            await reruns.rerun(repo, check)
-    now = loop.clock()
-    names = ", ".join(f"`{name}`" for each in failed for name in each.names)
-    async with loop.database.write() as tx:
-        fresh = await tx.get_one(Session, session.id)
-        fresh.reruns += 1
-        fresh.pushed_at = fresh.hint_at = now
-        text = f"ran {names} again: {failed[0].distilled.reason}"
-        fresh.notes = [*fresh.notes, f"{names} looked like a fault of the machinery and ran again."]
-        await journal.append(tx, session.id, [("status", {"text": text})], at=now)
-    return now + SOON
 
 
 async def _start(loop: Loop, session: Session, sha: str, past: Past, chosen: Repair) -> None:

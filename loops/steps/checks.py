@@ -1,5 +1,6 @@
 """Asking GitHub for the whole state of a head commit, and keeping what it said."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from github import checks, repositories, settle
@@ -11,23 +12,50 @@ from loops.steps.start import handle
 from loops.tables import Repository, Session
 
 
+@dataclass(frozen=True)
+class Fresh:
+    """What GitHub said just now: the repository, the state of the commit, and when it was asked."""
+
+    repo: Handle
+    state: settle.HeadState
+    asked_at: float
+
+
 async def look_at_checks(loop: Loop, session: Session, action: decide.LookAtChecks) -> None:
     """Store the state of the commit; the next picture decides by it."""
-    _, state, asked_at = await fresh_state(loop, session, action.sha)
-    await store_state(loop, session, action.sha, state, asked_at)
+    fresh = await fresh_state(loop, session, action.sha)
+    if fresh is not None:
+        await store_state(loop, session, action.sha, fresh.state, fresh.asked_at)
 
 
-async def fresh_state(loop: Loop, session: Session, sha: str) -> tuple[Handle, settle.HeadState, float]:
-    """The repository, the state of the commit, and when it was asked."""
+async def fresh_state(loop: Loop, session: Session, sha: str) -> Fresh | None:
+    """The state of the session's head; None when the head is another one by now, which is recorded instead."""
     async with loop.database.read() as tx:
         repository = await tx.get_one(Repository, session.repository_id)
     repo = handle(loop, repository)
     asked_at = loop.clock()
     pull = await repositories.pull(repo, session.pull_number) if session.pull_number else None
+    if pull is not None and pull.head_sha != sha and await _moved(loop, repo, session, sha):
+        return None
     base = pull.base_ref if pull else session.base_branch
     found = await checks.snapshot(repo, sha, own_app_id=loop.me.app_id, base=base, pull=pull)
     since = session.pushed_at or session.created_at
-    return repo, settle.settle(found, rules(loop.options, session.config), now=asked_at, since=since), asked_at
+    state = settle.settle(found, rules(loop.options, session.config), now=asked_at, since=since)
+    return Fresh(repo, state, asked_at)
+
+
+async def _moved(loop: Loop, repo: Handle, session: Session, sha: str) -> bool:
+    """Whether somebody pushed since, and the event is lost or late. The ref tells: a pull request may lag behind it."""
+    tip = await repositories.head(repo, session.branch or "")
+    if tip is None or tip == sha:
+        return False
+    now = loop.clock()
+    async with loop.database.write() as tx:
+        fresh = await tx.get_one(Session, session.id)
+        fresh.head_sha, fresh.pushed_at = tip, now
+        text = f"{session.branch} moved to {tip[:12]}"
+        await journal.append(tx, session.id, [("status", {"text": text})], at=now)
+    return True
 
 
 async def store_state(loop: Loop, session: Session, sha: str, state: settle.HeadState, asked_at: float) -> None:

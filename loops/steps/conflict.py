@@ -40,3 +40,11 @@ async def begin_conflict_turn(loop: Loop, repo: Handle, session: Session, turn: 
             },
         )
         await conversations.add_turn(tx, await tx.get_one(Session, session.id), wish, now)
+
+
+def handed_back(session: Session, turn: Turn) -> str:
+    """What a person finds where the conflict was not resolved."""
+    return (
+        f"The conflict is handed back: `{session.branch}` is as it was pushed ({turn.context['theirs']}), and what "
+        f"it conflicts with is in commit {turn.context['ours']}."
+    )

@@ -7,7 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from github.outcomes import Actor, Repo
 from github.repositories import Facts
-from loops.tables import Effect, Installation, Person, Repository
+from loops.tables import Installation, Person, Repository
 
 
 async def put(tx: AsyncSession, table: type[Any], key: str, values: dict[str, Any], *, new: dict[str, Any]) -> None:
@@ -50,16 +50,3 @@ async def remember_repository(tx: AsyncSession, repo: Repo, now: float, facts: F
     else:
         new = {"default_branch": repo.default_branch, "private": True, "archived": False}
     await put(tx, Repository, "id", values, new=new)
-
-
-async def put_effect(
-    tx: AsyncSession, session_id: int, kind: str, key: str, external_id: str, digest: str | None, now: float
-) -> None:
-    """Remember what we did outside, so that it is found again and not done twice."""
-    insert = postgresql.insert if tx.get_bind().dialect.name == "postgresql" else sqlite.insert
-    values = {"external_id": external_id, "digest": digest, "at": now}
-    await tx.execute(
-        insert(Effect)
-        .values(session_id=session_id, kind=kind, key=key, **values)
-        .on_conflict_do_update(index_elements=["session_id", "kind", "key"], set_=values)
-    )

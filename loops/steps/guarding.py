@@ -1,7 +1,5 @@
 """What the guards say of a turn before anything of it is published."""
 
-from collections.abc import Sequence
-
 from github import repositories
 from github.errors import UnreadableAnswer
 from github.repository import Repository as Handle
@@ -23,7 +21,8 @@ async def guard(loop: Loop, repo: Handle, session: Session, turn: Turn, result: 
         config=settings(session.config),
         workflows_allowed=await loop.github.grants(session.installation_id, "workflows"),
         repair=turn.kind == "checks",
-        redactor=Redactor(await _given(loop, turn)),
+        conflicts=frozenset(map(str, turn.context.get("files") or ())) if turn.kind == "conflict" else frozenset(),
+        redactor=await redactor_of(loop, turn),
         file_bytes=loop.options.file_bytes,
         changed_bytes=loop.options.changed_bytes,
     )
@@ -41,9 +40,9 @@ async def guard(loop: Loop, repo: Handle, session: Session, turn: Turn, result: 
     return await examine(proposal, content_of, base_of)
 
 
-async def _given(loop: Loop, turn: Turn) -> Sequence[str]:
-    """The secrets that the turn was given, as far as its account is still there."""
+async def redactor_of(loop: Loop, turn: Turn) -> Redactor:
+    """It knows the secrets that the turn was given, as far as its account is still there."""
     try:
-        return await ProfileCredentials(loop.database, loop.vault).secrets(turn)
+        return Redactor(await ProfileCredentials(loop.database, loop.vault).secrets(turn))
     except CannotPrepare:
-        return ()
+        return Redactor()

@@ -93,6 +93,7 @@ async def _place(loop: Loop, session: Session, turn: Turn) -> _Placed:
         status = await ensure_box(loop, seat.box)
     except BoxesUnavailable as error:
         log.warning("box.unavailable", session=session.public_id, error=str(error))
+        await _say(loop, turn, f"No box can be had: {error}.")
         return _Placed(again=loop.clock() + BOX_RETRY_SECONDS)
     if status.permanent:
         await _refuse(loop, session, turn, "box_failed", status.message)

@@ -22,9 +22,10 @@ from loops.lasting import LASTING
 from loops.pullrequest import pull_body, pull_title
 from loops.steps import forks
 from loops.steps.box import restart_turn
-from loops.steps.conflict import begin_conflict_turn
+from loops.steps.conflict import begin_conflict_turn, handed_back
 from loops.steps.guarding import guard
 from loops.steps.start import handle
+from loops.steps.wholediff import whole_diff
 from loops.tables import Blob, Person, Repository, Session, Turn
 
 log = structlog.get_logger(__name__)
@@ -47,6 +48,7 @@ async def settle(loop: Loop, session: Session, action: decide.Settle) -> None:
         seconds=float(turn.limits.get("seconds") or loop.options.turn_seconds),
     )
     published: Published | None = None
+    diff = ""
     repo = handle(loop, repository)
     if verdict.kind == "publish":
         findings = await guard(loop, repo, session, turn, result)
@@ -57,16 +59,19 @@ async def settle(loop: Loop, session: Session, action: decide.Settle) -> None:
     if verdict.kind == "publish":
         try:
             published = await _publish(loop, repo, session, turn, result)
+            diff = await whole_diff(loop, repo, session, turn, published.head) or result.diff
         except forks.HeadMoved as error:
             verdict = Verdict("failed", "head_moved", str(error))
         except MergeConflict as conflict:
             if turn.kind != "conflict":
                 await begin_conflict_turn(loop, repo, session, turn, conflict)
                 return
-            verdict = Verdict("failed", "push_refused", f"The conflict could not be resolved: {conflict}")
+            verdict = Verdict("failed", "push_refused", str(conflict))
         except REFUSED as error:
             verdict = Verdict("failed", "push_refused", str(error))
-    await _record(loop, session, turn, result, outcome, verdict, published)
+    if turn.kind == "conflict" and verdict.kind == "failed":
+        verdict = replace(verdict, note=f"{verdict.note}\n\n{handed_back(session, turn)}")
+    await _record(loop, session, turn, result, outcome, verdict, published, diff)
 
 
 async def _publish(loop: Loop, repo: Handle, session: Session, turn: Turn, result: Result) -> Published:
@@ -134,6 +139,7 @@ async def _record(
     outcome: dict[str, object],
     verdict: Verdict,
     published: Published | None,
+    diff: str,
 ) -> None:
     now = loop.clock()
     async with loop.database.write() as tx:
@@ -151,7 +157,7 @@ async def _record(
             fresh.status = "waiting"
             row.changed_files = [change.path for change in result.changes]
             fresh.changed_files = sorted({*map(str, fresh.changed_files), *map(str, row.changed_files)})
-            fresh.diff, fresh.summary = result.diff, row.message
+            fresh.diff, fresh.summary = diff, row.message
             _note(fresh, verdict.note)
         elif verdict.kind == "nothing":
             row.status = "done"

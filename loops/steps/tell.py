@@ -1,7 +1,5 @@
 """Telling people: the sticky comment, our check run and answers in threads, each edited in place when it changes."""
 
-import hashlib
-
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -9,16 +7,16 @@ from github import comments
 from github.repository import Repository as Handle
 from loops import story
 from loops.context import Loop
-from loops.decide import OPEN_TURN
+from loops.decide import OPEN_TURN, cancelled
 from loops.line import Wait
 from loops.pictures import turns_of
 from loops.redact import Redactor
 from loops.seats import read_line
-from loops.steps.facts import put_effect
+from loops.steps.effects import show
 from loops.steps.owncheck import show_check
 from loops.steps.start import handle
 from loops.steps.threads import answer_threads
-from loops.tables import Attempt, Effect, Person, Repository, Session, Turn
+from loops.tables import Attempt, Person, Repository, Session, Turn
 
 KIND = "comment"
 
@@ -30,24 +28,22 @@ async def tell(loop: Loop, session_id: int) -> None:
         repository = await tx.get_one(Repository, session.repository_id)
         turns = await turns_of(tx, session_id)
         told = await story_of(loop, tx, session, repository, turns)
-        found = await tx.execute(select(Effect).where(Effect.session_id == session_id, Effect.kind == KIND))
-        effect = found.scalar_one_or_none()
     repo = handle(loop, repository)
     body = Redactor().text(story.render(told))
-    await _sticky(loop, repo, session, body, effect)
+    await _sticky(loop, repo, session, body)
     await show_check(loop, repo, session, told, body)
     await answer_threads(loop, repo, session, turns)
 
 
-async def _sticky(loop: Loop, repo: Handle, session: Session, body: str, effect: Effect | None) -> None:
+async def _sticky(loop: Loop, repo: Handle, session: Session, body: str) -> None:
     number = session.subject_number or session.pull_number
-    digest = hashlib.sha256(body.encode()).hexdigest()
-    if number is None or (effect is not None and effect.digest == digest):
+    if number is None:
         return
-    known = int(effect.external_id) if effect is not None else None
-    posted = await comments.put_sticky(repo, number, f"session:{session.public_id}", body, comment_id=known)
-    async with loop.database.write() as tx:
-        await put_effect(tx, session.id, KIND, "sticky", str(posted.id), digest, loop.clock())
+
+    async def put(known: int | None) -> int:
+        return (await comments.put_sticky(repo, number, f"session:{session.public_id}", body, comment_id=known)).id
+
+    await show(loop, session.id, KIND, "sticky", body, put)
 
 
 async def story_of(
@@ -61,9 +57,10 @@ async def story_of(
     }
     attempts = (await tx.execute(select(Attempt).where(Attempt.session_id == session.id))).scalars().all()
     since = max((turn.id for turn in turns if turn.requested_by), default=0)
-    waiting = next((turn for turn in turns if turn.status in OPEN_TURN), None)
-    verdict = (await read_line(tx, loop, turn_id=waiting.id)).get(waiting.id) if waiting else None
+    active = next((turn for turn in turns if turn.status in OPEN_TURN), None)
+    verdict = (await read_line(tx, loop, turn_id=active.id)).get(active.id) if active else None
     web = f"{loop.web_url}/{repository.full_name}"
+    checks = session.checks if session.checks and session.checks.get("sha") == session.head_sha else {}
     return story.Story(
         handle=loop.me.names[0],
         status=session.status,
@@ -77,17 +74,24 @@ async def story_of(
         owner=logins.get(session.owner_id or 0, ""),
         pull_number=session.pull_number,
         pull_url=f"{web}/pull/{session.pull_number}",
-        place=verdict.place if isinstance(verdict, Wait) else None,
-        waits=(waiting.waits or "") if waiting else "",
-        failing=tuple(story.failing_names(session.checks)) if session.outcome != "green" else (),
-        explanation=str((session.checks or {}).get("explanation") or "") if session.status == "waiting" else "",
+        active=active.status if active else None,
+        kind=active.kind if active else "",
+        waits=(active.waits or "") if active else "",
+        place=verdict.place if isinstance(verdict, Wait) else 0,
+        checks=str(checks.get("state") or ""),
+        autofix=session.options.get("autofix") is not False,
+        stopping=cancelled(session.cancel_by) if session.cancel_by else "",
+        failing=tuple(story.failing_names(checks)) if session.outcome != "green" else (),
+        explanation=str(checks.get("explanation") or ""),
         answer=session.summary or "" if session.outcome == "answered" else "",
         notes=tuple(str(note) for note in session.notes),
     )
 
 
 def _line(turn: Turn, login: str) -> story.TurnLine:
-    state = {"reported": "publishing", "ready": "starting", "done": "done"}.get(turn.status, turn.status)
+    state = {"queued": "waiting", "ready": "starting", "running": "working", "reported": "publishing"}.get(
+        turn.status, turn.status
+    )
     if turn.status == "done" and turn.commit_sha is None:
         state = "no changes"
     if turn.status == "failed" and turn.error:

@@ -1,14 +1,15 @@
 """A reviewer's thread gets its answer, and is resolved, when the turn that it asked for has landed."""
 
+from functools import partial
+
 import structlog
-from sqlalchemy import select
 
 from github import reviews
 from github.errors import Invalid, NotFound, PermissionMissing
 from github.repository import Repository as Handle
 from loops.context import Loop
-from loops.steps.facts import put_effect
-from loops.tables import Effect, Session, Turn
+from loops.steps.effects import show
+from loops.tables import Session, Turn
 
 log = structlog.get_logger(__name__)
 
@@ -17,27 +18,21 @@ KIND = "thread"
 
 async def answer_threads(loop: Loop, repo: Handle, session: Session, turns: list[Turn]) -> None:
     """Answer the threads whose turns have a commit; each once."""
-    if session.pull_number is None:
-        return
     for turn in turns:
         thread = int(turn.source.get("thread_id") or 0)
-        if not thread or turn.commit_sha is None:
-            continue
-        async with loop.database.read() as tx:
-            done = await tx.execute(
-                select(Effect.id).where(
-                    Effect.session_id == session.id, Effect.kind == KIND, Effect.key == turn.public_id
-                )
-            )
-            if done.first() is not None:
-                continue
-        said = (turn.message or "").strip()[:1000] if turn.runtime != "command" else ""
-        body = f"Done in {turn.commit_sha}." + (f"\n\n{said}" if said else "")
-        reply_id = 0
-        try:
-            reply_id = await reviews.reply(repo, session.pull_number, thread, turn.public_id, body)
-            await reviews.resolve(repo, session.pull_number, thread)
-        except (NotFound, PermissionMissing, Invalid) as error:
-            log.warning("thread.not_answered", session=session.public_id, thread=thread, error=str(error))
-        async with loop.database.write() as tx:
-            await put_effect(tx, session.id, KIND, turn.public_id, str(reply_id), None, loop.clock())
+        if session.pull_number and thread and turn.commit_sha:
+            said = (turn.message or "").strip()[:1000] if turn.runtime != "command" else ""
+            body = f"Done in {turn.commit_sha}." + (f"\n\n{said}" if said else "")
+            put = partial(_answer, repo, session.pull_number, thread, turn.public_id, body)
+            await show(loop, session.id, KIND, turn.public_id, body, put)
+
+
+async def _answer(repo: Handle, number: int, thread: int, key: str, body: str, _known: int | None) -> int:
+    """The id of the answer, 0 where the thread takes none any more."""
+    answered = 0
+    try:
+        answered = await reviews.reply(repo, number, thread, key, body)
+        await reviews.resolve(repo, number, thread)
+    except (NotFound, PermissionMissing, Invalid) as error:
+        log.warning("thread.not_answered", number=number, thread=thread, error=str(error))
+    return answered

@@ -75,7 +75,8 @@ class Pipeline:
             raise Refusal(400, f"{version} is not a supported version. Supported versions: {', '.join(known)}.")
         if not request.headers.get("user-agent"):
             raise Refusal(403, _AGENT)
-        for fault in hub.faults.for_call(method, path):
+        faults = hub.faults.for_call(method, path)
+        for fault in faults:
             await _suffer(fault)
         route, params = self._route(method, path)
         actor = authenticate(hub, request.headers.get("authorization"))
@@ -102,6 +103,8 @@ class Pipeline:
         result = route.handler(call)
         if inspect.isawaitable(result):
             result = await result
+        if lost := next((fault for fault in faults if fault.kind == "lost_answer"), None):
+            raise Refusal(lost.status, "Server Error")
         if isinstance(result, Listing):
             shown, links = paging.page(call, result)
             result = Answer(200, shown, links)
@@ -145,7 +148,9 @@ def _charge(budget: Budget, actor: Actor, headers: dict[str, str]) -> None:
 
 
 async def _suffer(fault: Fault) -> None:
-    """Let a fault hit the call."""
+    """Let a fault hit the call before anything is done."""
+    if fault.kind == "lost_answer":
+        return
     if fault.kind == "slow":
         await asyncio.sleep(fault.seconds)
         return

@@ -160,7 +160,6 @@ def upgrade() -> None:
         sa.Column("reason", sa.Text(), nullable=True),
         sa.Column("notes", sa.JSON(), nullable=False),
         sa.Column("cap", sa.BigInteger(), nullable=False),
-        sa.Column("reruns", sa.BigInteger(), nullable=False),
         sa.Column("cancel_requested_at", sa.Double(), nullable=True),
         sa.Column("cancel_by", sa.Text(), nullable=True),
         sa.Column("checks", sa.JSON(), nullable=True),

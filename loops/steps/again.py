@@ -1,0 +1,82 @@
+"""Failures of the machinery run again where they are, before an attempt is spent: so often for each head commit.
+
+The wish is recorded before GitHub is asked, with what exactly failed. A worker that dies in between leaves it open, and
+whoever comes next asks for those that are still as they were: never for what runs, or has run, since.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+
+from sqlalchemy import func, select
+
+from github import reruns
+from github.checks import Check
+from github.repository import Repository as Handle
+from loops import journal
+from loops.collect import Failure
+from loops.context import Loop
+from loops.guards.model import shown
+from loops.steps import effects
+from loops.tables import Effect, Session
+
+KIND = "rerun"
+ASKED, REFUSED = "asked", "refused"
+SOON = 2.0  # seconds until GitHub shows that what was asked to run again is queued
+
+
+async def reruns_of(loop: Loop, session: Session, sha: str) -> int:
+    """How often failures of this head were run again, or could not be."""
+    async with loop.database.read() as tx:
+        where = (Effect.session_id == session.id, Effect.kind == KIND, Effect.key.startswith(f"{sha}:"))
+        return (await tx.execute(select(func.count()).select_from(Effect).where(*where))).scalar_one()
+
+
+async def go_on(loop: Loop, repo: Handle, session: Session, sha: str, red: Sequence[Check]) -> float | None:
+    """Ask for the reruns of this head that are recorded and were perhaps never asked for; the time to look again."""
+    async with loop.database.read() as tx:
+        where = (Effect.session_id == session.id, Effect.kind == KIND, Effect.key.startswith(f"{sha}:"))
+        found = (await tx.execute(select(Effect).where(*where, Effect.digest.is_(None)))).scalars().first()
+    if found is None:
+        return None
+    return await _ask(loop, repo, session, found.key, found.external_id, red)
+
+
+async def run_again(
+    loop: Loop, repo: Handle, session: Session, sha: str, failed: Sequence[Failure], *, nth: int
+) -> float | None:
+    """Have what failed run once more. The time to look again; None when GitHub runs none of it again."""
+    checks = [check for each in failed for check in each.checks]
+    key, wanted = f"{sha}:{nth}", json.dumps([_identity(check) for check in checks])
+    now = loop.clock()
+    async with loop.database.write() as tx:
+        await effects.keep(tx, session.id, KIND, key, wanted, None, now)
+        text = f"runs {_names(checks)} again: {failed[0].distilled.reason}"
+        await journal.append(tx, session.id, [("status", {"text": text})], at=now)
+    return await _ask(loop, repo, session, key, wanted, checks)
+
+
+async def _ask(loop: Loop, repo: Handle, session: Session, key: str, wanted: str, red: Sequence[Check]) -> float | None:
+    """Each workflow run once, since its failed jobs run again together."""
+    as_recorded = json.loads(wanted)
+    unchanged = [check for check in red if _identity(check) in as_recorded]
+    runs = {(check.run_id or -check.id): check for check in unchanged}
+    taken = [await reruns.rerun(repo, check) for check in runs.values()]
+    asked = any(taken) or not unchanged  # what is no longer as it was runs, or has run, already
+    now = loop.clock()
+    async with loop.database.write() as tx:
+        await effects.keep(tx, session.id, KIND, key, wanted, ASKED if asked else REFUSED, now)
+        if not taken or not any(taken):
+            return None
+        fresh = await tx.get_one(Session, session.id)
+        fresh.pushed_at = fresh.hint_at = now  # the quiet time and the longest wait begin anew
+        note = f"{_names(unchanged)} looked like a fault of the machinery and not of the code, and ran again."
+        fresh.notes = [*fresh.notes, note]
+    return now + SOON
+
+
+def _identity(check: Check) -> list[str | int | float]:
+    return [check.kind.value, check.id, check.run_attempt, check.changed_at]
+
+
+def _names(checks: Iterable[Check]) -> str:
+    return ", ".join(dict.fromkeys(shown(check.name) for check in checks))

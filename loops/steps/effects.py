@@ -1,0 +1,50 @@
+"""What we did outside the database: remembered, so that it is found again, and not done twice."""
+
+import hashlib
+from collections.abc import Awaitable, Callable
+
+from sqlalchemy import select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from loops.context import Loop
+from loops.tables import Effect
+
+
+async def show(
+    loop: Loop, session_id: int, kind: str, key: str, said: str, put: Callable[[int | None], Awaitable[int | None]]
+) -> None:
+    """Have what people see at (`kind`, `key`) say `said`; nothing is sent when it says so already.
+
+    `put` is given the id under which it stood last time, and gives the id under which it stands now, or None when it
+    could not be shown: then it is tried again the next time. It is called again after a crash, so it has to look for
+    what an earlier call may have left.
+    """
+    digest = hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()
+    async with loop.database.read() as tx:
+        effect = await find(tx, session_id, kind, key)
+    if effect is not None and effect.digest == digest:
+        return
+    stands_at = await put(int(effect.external_id) if effect is not None else None)
+    if stands_at is not None:
+        async with loop.database.write() as tx:
+            await keep(tx, session_id, kind, key, str(stands_at), digest, loop.clock())
+
+
+async def find(tx: AsyncSession, session_id: int, kind: str, key: str) -> Effect | None:
+    """What is remembered of one effect."""
+    where = (Effect.session_id == session_id, Effect.kind == kind, Effect.key == key)
+    return (await tx.execute(select(Effect).where(*where))).scalar_one_or_none()
+
+
+async def keep(
+    tx: AsyncSession, session_id: int, kind: str, key: str, external_id: str, digest: str | None, now: float
+) -> None:
+    """Remember an effect, or what has become of it."""
+    insert = postgresql.insert if tx.get_bind().dialect.name == "postgresql" else sqlite.insert
+    values = {"external_id": external_id, "digest": digest, "at": now}
+    await tx.execute(
+        insert(Effect)
+        .values(session_id=session_id, kind=kind, key=key, **values)
+        .on_conflict_do_update(index_elements=["session_id", "kind", "key"], set_=values)
+    )

@@ -1,0 +1,23 @@
+"""All that a session's branch changes, for its page."""
+
+import structlog
+
+from github import repositories
+from github.errors import GitHubError
+from github.repository import Repository as Handle
+from loops.context import Loop
+from loops.results import shown_diff
+from loops.steps.guarding import redactor_of
+from loops.tables import Session, Turn
+
+log = structlog.get_logger(__name__)
+
+
+async def whole_diff(loop: Loop, repo: Handle, session: Session, turn: Turn, head: str) -> str | None:
+    """What `head` changes since it left the base branch; None where GitHub has no diff of it (too large)."""
+    try:
+        found = await repositories.diff(repo, session.base_branch or "", head)
+    except GitHubError as error:
+        log.warning("diff.none", session=session.public_id, head=head, error=str(error))
+        return None
+    return shown_diff(found, await redactor_of(loop, turn))
