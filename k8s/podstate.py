@@ -30,7 +30,7 @@ REJECTED = {"NodeAffinity", "UnexpectedAdmissionError"}
 def pod_status(name: str, pod: Object | None) -> BoxStatus:
     """The status of the box `name`, whose pod this is; None: the cluster says there is none."""
     if pod is None:
-        return BoxStatus(name=name, state=BoxState.ABSENT, message="The box does not exist.")
+        return BoxStatus(name=name, state=BoxState.ABSENT, message="The box has no pod any more: it was deleted.")
     state, message, permanent = _words(pod)
     return BoxStatus(
         name=name,

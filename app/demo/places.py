@@ -52,22 +52,21 @@ async def _local(folder: Path) -> AsyncIterator[Environment]:
 @contextlib.asynccontextmanager
 async def _small(folder: Path) -> AsyncIterator[Environment]:
     async with small_cluster(folder / "cluster") as cluster:
-        cluster.make_namespace(NAMESPACE, enforce="restricted")
-        _grant(cluster)
-        token = cluster.token_for(NAMESPACE, ACCOUNT)
-        kubeconfig = cluster.write_kubeconfig(folder / "cluster" / "worker.kubeconfig", token, NAMESPACE)
-        yield _environment(kubeconfig, NAMESPACE, IMAGE)
+        yield _environment(prepare(cluster, NAMESPACE), NAMESPACE, IMAGE)
 
 
-def _grant(cluster: SmallCluster) -> None:
-    """What the chart installs: an account that may do what boxes need, and nothing else."""
+def prepare(cluster: SmallCluster, namespace: str) -> Path:
+    """What the chart installs: the namespace, and an account that may do there what boxes need. Its kubeconfig."""
+    cluster.make_namespace(namespace, enforce="restricted")
     made: dict[str, Any] = {"ServiceAccount": {}, "Role": {"rules": rules()}}
     made["RoleBinding"] = {
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": ACCOUNT},
-        "subjects": [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": NAMESPACE}],
+        "subjects": [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": namespace}],
     }
     for kind, body in made.items():
-        cluster.make(kind, NAMESPACE, {"metadata": {"name": ACCOUNT}, **body})
+        cluster.make(kind, namespace, {"metadata": {"name": ACCOUNT}, **body})
+    token = cluster.token_for(namespace, ACCOUNT)
+    return cluster.write_kubeconfig(cluster.folder / "worker.kubeconfig", token, namespace)
 
 
 @contextlib.asynccontextmanager

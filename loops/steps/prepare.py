@@ -23,6 +23,8 @@ PLACE_SECONDS, LONGEST_WAIT = 15.0, 300.0
 """How often a turn in line looks by itself: for each place before it, at most. It is called when its time comes."""
 BOX_RETRY_SECONDS = 5.0
 FULL_SECONDS = 15.0
+GOING = (BoxState.LOST, BoxState.EVICTED, BoxState.OOM_KILLED, BoxState.UNKNOWN)
+"""What is there is a pod that has had its day and is not quite gone: on a node that is lost that takes minutes."""
 
 
 async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float | None:
@@ -98,6 +100,9 @@ async def _place(loop: Loop, session: Session, turn: Turn) -> _Placed:
     if status.permanent:
         await _refuse(loop, session, turn, "box_failed", status.message)
         return _Placed()
+    if status.state in GOING:
+        log.info("box.going", session=session.public_id, message=status.message)
+        return _Placed(again=loop.clock() + BOX_RETRY_SECONDS)
     if status.state is not BoxState.FULL:
         return _Placed(seat.box, message=status.message)
     # The cluster holds less than our own limits allow: the turn keeps its place, and asks again.
