@@ -86,7 +86,8 @@ class Source:
 class Request:
     """Somebody asks for something. Whether they may is not decided yet: see `github.access`.
 
-    `subject` is None only for buttons of a check run (`sha`, `external_id` and `check_run_id` say which).
+    `subject` is None only for buttons of a check run (`sha`, `external_id` and `check_run_id` say which). `label` is
+    the one that was set, which only the repository's settings can say to be ours.
     """
 
     why: Why
@@ -99,6 +100,7 @@ class Request:
     check_run_id: int = 0
     external_id: str = ""
     button: str = ""
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from github.config import PATH, Loaded, load
+from github.config import PATH, Loaded, RepositoryConfig, load
 from github.errors import EmptyRepository, Invalid, NotFound, UnreadableAnswer
 from github.repository import Repository, quoted
+from github.yamltext import Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,10 @@ async def file_at(repository: Repository, path: str, ref: str) -> bytes | None:
 
 async def settings(repository: Repository, default_branch: str) -> Loaded:
     """The repository's `.github/greenloop.yml`, from its default branch only."""
-    return load(await file_at(repository, PATH, f"refs/heads/{default_branch}"))
+    try:
+        return load(await file_at(repository, PATH, f"refs/heads/{default_branch}"))
+    except UnreadableAnswer as error:
+        return Loaded(RepositoryConfig(), (Problem(1, 1, "", str(error)),))
 
 
 async def pull(repository: Repository, number: int) -> Pull:

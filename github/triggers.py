@@ -92,9 +92,10 @@ def _opened_or_marked(
         return _request(event, repo, me, subject, source, Why.ASSIGNED, Mention(), closed=_closed(thing))
     if event.action == "labeled":
         name = (event.label.name if event.label else None) or ""
-        if name.lower() != me.label.lower():
+        asked = _request(event, repo, me, subject, source, Why.LABELED, Mention(), closed=_closed(thing), label=name)
+        if not name or (isinstance(asked, Refused) and name.lower() != me.label.lower()):
             return Ignored(f"the label {name!r} is not ours")
-        return _request(event, repo, me, subject, source, Why.LABELED, Mention(), closed=_closed(thing))
+        return asked
     if event.action not in ("opened", "edited"):
         return Ignored(f"{event.name}.{event.action} asks for nothing")
     mention = read(thing.body, me.names) or read(thing.title, me.names)
@@ -167,6 +168,7 @@ def _request(
     mention: Mention,
     *,
     closed: str,
+    label: str = "",
 ) -> Outcome:
     actor = actor_of(event.sender) or subject.author
     if actor is None or not actor.login:
@@ -179,7 +181,7 @@ def _request(
         answer = f"Pull request #{subject.number} is {closed}, so there is no branch to work on. "
         answer += "Reopen it, or open an issue and mention me there."
         return Refused(f"the pull request is {closed}", repo, actor, source, subject, answer)
-    return Request(why, repo, actor, source, mention, subject, sha=subject.head_sha)
+    return Request(why, repo, actor, source, mention, subject, sha=subject.head_sha, label=label)
 
 
 def _closed(thing: Issue | PullRequest) -> str:

@@ -1,7 +1,8 @@
 """Before a session that began outside GitHub runs: its person's right and its repository's settings."""
 
-from github import repositories
+from github import config, repositories
 from github.repository import Repository as Handle
+from loops import texts
 from loops.context import Loop
 from loops.steps.start import CannotStart
 from loops.tables import Person, Session
@@ -26,6 +27,8 @@ async def admit(loop: Loop, repo: Handle, session: Session) -> None:
     async with loop.database.write() as tx:
         fresh = await tx.get_one(Session, session.id)
         fresh.config = loaded.config.model_dump(mode="json", exclude_unset=True) if loaded else {}
+        if loaded is not None and loaded.problems:
+            fresh.notes = [*fresh.notes, texts.config_problems(config.PATH, list(map(str, loaded.problems)))]
         if loaded is not None and "attempts" in loaded.config.limits.model_fields_set:
             fresh.cap = loaded.config.limits.attempts
         session.config, session.cap = fresh.config, fresh.cap

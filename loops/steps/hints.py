@@ -3,17 +3,18 @@
 from sqlalchemy import select, update
 
 from github import checks, repositories, settle
-from github.config import RepositoryConfig
+from github.config import PATH, RepositoryConfig
 from github.outcomes import Actor, Hint, News
 from github.repositories import Pull
 from github.repository import Repository
-from loops import conversations
+from loops import conversations, texts
 from loops.context import Loop
 from loops.conversations import Topic
 from loops.decide import OPEN_SESSION
 from loops.decisions import Decision
 from loops.leases import make_due
 from loops.steps.facts import remember_installation, remember_person, remember_repository
+from loops.steps.labels import label_of
 from loops.tables import Session
 
 DEBOUNCE = 0.3  # seconds; suites, runs and checks of one push report within a moment of each other
@@ -77,6 +78,8 @@ async def _unasked(loop: Loop, hint: Hint) -> Decision:
         session = await conversations.watch(
             tx, topic, owner=owner.id if owner else None, cap=cap, config=config, now=now
         )
+        if isinstance(session, Session) and loaded.problems:
+            session.notes = [texts.config_problems(PATH, list(map(str, loaded.problems)))]
     if isinstance(session, str):
         return Decision("ignored", session)
     return Decision("started", "red checks", session.id)
@@ -132,6 +135,7 @@ def _unwanted(loop: Loop, config: RepositoryConfig, pull: Pull) -> str:
         return f"#{pull.number} is not ours, and `autofix.pull_requests` is `ours`"
     if not config.autofix.author_matches(pull.author):
         return f"#{pull.number} is by {pull.author}, whom `autofix.authors` does not name"
-    if watched == "labeled" and config.label.lower() not in {name.lower() for name in pull.labels}:
-        return f"#{pull.number} does not have the label `{config.label}`"
+    label = label_of(loop, config)
+    if watched == "labeled" and label.lower() not in {name.lower() for name in pull.labels}:
+        return f"#{pull.number} does not have the label `{label}`"
     return ""

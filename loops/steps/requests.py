@@ -15,6 +15,7 @@ from loops.decisions import Decision
 from loops.leases import make_due
 from loops.steps.buttons import subject_of_button
 from loops.steps.facts import remember_installation, remember_person, remember_repository
+from loops.steps.labels import label_of
 from loops.tables import Audit, Session
 
 OWN_TEXT = (Where.ISSUE, Where.PULL)
@@ -33,6 +34,8 @@ async def refuse(loop: Loop, refused: Refused) -> Decision:
 async def take_request(loop: Loop, guid: str, request: Request) -> Decision:
     """Check the person's right, show that we heard, and do what the mention says."""
     repo = loop.github.repository(request.repo.installation_id, request.repo.id, request.repo.full_name)
+    if request.why is Why.LABELED and request.label.lower() != (await _label(loop, repo)).lower():
+        return Decision("ignored", f"the label {request.label!r} is not ours")
     if not (await loop.access.of(repo, request.actor.login, request.actor.id)).may_write:
         await comments.react(repo, _number(request), request.source, comments.CONFUSED)
         return Decision("refused", f"{request.actor.login} has no write access to {request.repo.full_name}")
@@ -51,6 +54,12 @@ async def take_request(loop: Loop, guid: str, request: Request) -> Decision:
     if command in (Command.RUN, Command.RETRY):
         return await _run(loop, repo, guid, request, subject)
     return await _control(loop, repo, request, subject, command)
+
+
+async def _label(loop: Loop, repo: Repository) -> str:
+    facts = await repositories.facts(repo)
+    loaded = await repositories.settings(repo, facts.default_branch) if facts.default_branch else None
+    return label_of(loop, loaded.config if loaded else None)
 
 
 async def _control(loop: Loop, repo: Repository, request: Request, subject: Subject, command: Command) -> Decision:

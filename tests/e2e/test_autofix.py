@@ -164,14 +164,17 @@ async def test_a_red_pull_request_is_repaired_in_place_where_all_are_watched(tmp
 
 
 async def test_only_labelled_pull_requests_are_watched_where_the_repository_says_so(tmp_path: Path) -> None:
-    async with house(tmp_path, files=GREEN | settings(pull_requests="labeled"), label="elsewhere") as home:
+    async with house(tmp_path, files=GREEN | settings(pull_requests="labeled"), label="mend") as home:
         number = await pull(home)
-        await refused(home, "does not have the label `greenloop`")
+        await refused(home, "does not have the label `mend`")
         home.agent(RIGHT)
-        await home.post("alice", f"issues/{number}/labels", {"labels": ["greenloop"]})
+        home.local.set_permission("acme/widgets", "bob", "triage")
+        await home.post("bob", f"issues/{number}/labels", {"labels": ["mend"]})
+        (labelled,) = [each for each in await home.handled("pull_request", 2) if each.action == "labeled"]
+        assert "bob has no write access" in (labelled.reason or "")
         await push(home, "again.txt", "x", "topic")
         session = await home.ended()
-        assert (session.pull_number, session.trigger) == (number, "checks")
+        assert (session.pull_number, session.trigger, session.outcome) == (number, "checks", "green")
 
 
 async def test_a_pull_request_that_is_not_watched_is_left_alone_with_the_reason(tmp_path: Path) -> None:

@@ -157,7 +157,6 @@ IGNORED = [
     ("issues", event(action="edited", issue=issue("@greenloop x"))),
     ("issues", event(action="assigned", issue=issue(), assignee=ALICE)),
     ("issues", event(action="assigned", issue=issue(), assignee=None)),
-    ("issues", event(action="labeled", issue=issue(), label={"name": "bug"})),
     ("issues", event(action="labeled", issue=issue(), label=None)),
     ("issues", event(action="labeled", issue=issue(), label={"name": "greenloop"}, sender=BOT)),
     ("issues", event(action="unlabeled", issue=issue("@greenloop"), label={"name": "greenloop"})),
@@ -180,7 +179,11 @@ IGNORED = [
     ("pull_request", event(action="assigned", pull_request=pull(), assignee=ALICE)),
     ("pull_request", event(action="synchronize", pull_request=pull(), sender=BOT)),
     ("pull_request", event(action="edited", pull_request=pull())),
-    ("pull_request", event(action="labeled", pull_request=pull(), label={"name": "bug"})),
+    (
+        "pull_request",
+        event(action="labeled", pull_request=pull(state="closed", merged=True), label={"name": "bug"}),
+    ),
+    ("issues", event(action="labeled", issue=issue(), label={"name": "bug"}, sender=STRANGE_BOT)),
     (
         "pull_request_review",
         event(action="submitted", pull_request=pull(), review={"id": 1, "body": "no", "state": "changes_requested"}),
@@ -335,6 +338,12 @@ def test_a_pull_request_whose_fork_is_gone_is_read() -> None:
     assert isinstance(found, Request)
     assert found.subject is not None
     assert (found.subject.head_repository_id, found.subject.author) == (0, None)
+
+
+def test_any_label_is_a_request_that_names_it_since_a_repository_may_choose_its_own() -> None:
+    found = outcome("issues", event(action="labeled", issue=issue(), label={"name": "fix-me"}))
+    assert isinstance(found, Request)
+    assert found.label == "fix-me"
 
 
 def test_opened_and_five_labels_are_six_events_of_one_issue() -> None:
