@@ -1,5 +1,6 @@
 """What a commit's checks amount to: still running, red, green, or one of the ways in which nothing will come. Pure."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -116,6 +117,8 @@ def _ignored(name: str, rules: Checks) -> bool:
 
 
 def _names(checks: Iterable[Check]) -> str:
-    names = [f"`{check.name}`" for check in checks]
+    # a push and its pull request run the same job, each as a check of the same name
+    counted = Counter(check.name for check in checks)
+    names = [f"`{name}`" + (f" ×{count}" if count > 1 else "") for name, count in counted.items()]
     shown = ", ".join(names[:5])
     return f"{shown} and {len(names) - 5} more" if len(names) > 5 else shown

@@ -142,3 +142,8 @@ def test_with_required_only_the_others_do_not_count() -> None:
 def test_a_long_list_is_shortened() -> None:
     found = state(*(check(f"c{index}", "failure") for index in range(8)))
     assert "and 3 more failed" in found.explanation
+
+
+def test_checks_of_the_same_name_are_named_once_with_their_number() -> None:
+    found = state(check("test", "failure"), check("test", "failure"), check("lint", "failure"))
+    assert found.explanation == "`test` ×2, `lint` failed"
