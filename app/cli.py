@@ -8,6 +8,7 @@ from app.doctor import doctor
 from app.local_github import local_github
 from app.profile import profile, rotate_keys
 from app.replay import replay
+from app.secret import secret
 from app.serve import migrate, up, web, worker
 from app.session import session
 from app.setup import setup
@@ -32,3 +33,4 @@ main.command("github")(local_github)
 main.add_typer(session)
 main.command("rotate-keys")(rotate_keys)
 main.add_typer(profile, name="profile")
+main.add_typer(secret, name="secret")

@@ -1,16 +1,12 @@
 """`greenloop profile`: the provider accounts that agents run with; and `greenloop rotate-keys`."""
 
-import asyncio
 import sys
 import time
-from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from loops.database import Database
-    from loops.vault import Vault
+from app.vaulted import read_secret, with_vault
 
 profile = typer.Typer(no_args_is_help=True, help="Provider accounts that agents run with, secrets encrypted.")
 
@@ -30,12 +26,9 @@ def add(
     from loops.accounts import NewAccount
     from loops.accounts import add as keep
 
-    secret = sys.stdin.read().strip()
-    if not secret:
-        print("greenloop profile add: no secret on standard input", file=sys.stderr)
-        raise typer.Exit(2)
+    secret = read_secret("profile add").strip()
     wanted = NewAccount(installation, name, provider, kind, secret, person, model, base_url, default)
-    kept = _run(lambda database, vault: keep(database, vault, wanted, time.time()))
+    kept = with_vault(lambda database, vault: keep(database, vault, wanted, time.time()))
     print(f"{kept.id}: {kept.name} ({kept.provider}), runtimes: {', '.join(kept.runtimes)}")
 
 
@@ -44,7 +37,7 @@ def list_() -> None:
     """Show the accounts and the runtimes that each can drive."""
     from loops.accounts import listed
 
-    for each in _run(lambda database, _vault: listed(database)):
+    for each in with_vault(lambda database, _vault: listed(database)):
         owner = f"person {each.person_id}" if each.person_id else "everybody"
         mark = " default" if each.is_default else ""
         runtimes = ", ".join(each.runtimes)
@@ -56,7 +49,7 @@ def remove(account: Annotated[int, typer.Argument(help="Its number in `profile l
     """Forget an account and its secret."""
     from loops.accounts import remove as forget
 
-    if not _run(lambda database, _vault: forget(database, account)):
+    if not with_vault(lambda database, _vault: forget(database, account)):
         print(f"greenloop profile remove: there is no account {account}", file=sys.stderr)
         raise typer.Exit(1)
 
@@ -65,29 +58,5 @@ def rotate_keys() -> None:
     """Encrypt every stored secret anew with the first of the encryption keys; then the old ones can go."""
     from loops.accounts import rotate
 
-    count = _run(rotate)
+    count = with_vault(rotate)
     print(f"{count} secrets are encrypted with the newest key")
-
-
-def _run(work: "Callable[[Database, Vault], Coroutine[Any, Any, Any]]") -> Any:
-    from app.serve import setting_errors
-    from app.settings import Settings
-    from loops.accounts import UnknownOwner
-    from loops.box_secrets import CannotPrepare
-    from loops.database import Database
-    from loops.vault import Vault
-
-    async def run() -> Any:
-        settings = Settings()
-        database = Database(settings.database)
-        try:
-            return await work(database, Vault(settings.encryption_key_list()))
-        finally:
-            await database.close()
-
-    with setting_errors():
-        try:
-            return asyncio.run(run())
-        except (UnknownOwner, CannotPrepare) as error:
-            print(f"greenloop: {error}", file=sys.stderr)
-            raise typer.Exit(2) from None

@@ -106,6 +106,11 @@ class Settings(BaseSettings, LoopOptions):
             return keys_of(self.key_file.read_text())
         return keys_of(_secret(self.encryption_keys, self.encryption_keys_file))
 
+    def secret_values(self) -> list[str]:
+        """All secrets of the service itself, for what must never be shown."""
+        hooks = (secret.decode("utf-8", "replace") for secret in self.webhook_secret_list())
+        return list(filter(None, [self.private_key(), *hooks, self.api_token_text(), *self.encryption_key_list()]))
+
 
 def unknown_variables(names: Iterable[str]) -> dict[str, str]:
     """Those of the environment's `names` that look like a setting and are none, with the nearest that is one or ""."""

@@ -15,11 +15,15 @@ from loops.box_secrets import Credentials, FetchTokens
 from loops.bus import Bus
 from loops.database import Database
 from loops.queue import Queue
+from loops.redact import Redactor
 
 
 @dataclass(frozen=True)
 class Surface:
-    """Built by `app.web.create_app`. `stopping` is set when the server begins to shut down: what waits must answer."""
+    """Built by `app.web.create_app`. `stopping` is set when the server begins to shut down: what waits must answer.
+
+    `redactor` knows the service's own secrets, which an agent in a box on the same machine could come by.
+    """
 
     settings: Settings
     database: Database
@@ -30,6 +34,7 @@ class Surface:
     gate: Gate
     fetch_tokens: FetchTokens
     credentials: Credentials
+    redactor: Redactor
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     clock: Callable[[], float] = time.time
 

@@ -20,6 +20,7 @@ from loops.box_access import TokenRefused, UnknownTurn, box_with, has_news, turn
 from loops.box_secrets import CannotPrepare
 from loops.bus import wait
 from loops.ingest import TurnOver, ingest
+from loops.leases import make_due
 from loops.redact import Redactor
 from loops.results import TooLarge, WrongObject, log_of, store_object, store_result
 from loops.tables import Session, Turn
@@ -59,6 +60,10 @@ def answers(handler: Handler) -> Handler:
             return _error(409, error)
         except (BodyTooLarge, TooLarge) as error:
             return _error(413, error)
+        except CannotPrepare as error:
+            # without its secrets nothing that a turn prints may be stored; the box asks again until they are back
+            log.error("box.no_secrets", path=request.url.path, error=str(error))
+            return _error(503, error)
         except (BadRequest, protocol.ProtocolError, WrongObject) as error:
             log.warning("box.bad_request", path=request.url.path, error=str(error))
             return _error(422, error)
@@ -103,6 +108,9 @@ async def _is_waiting(here: Surface, box: str) -> bool:
 async def _hand_out(here: Surface, box: str, holding: str | None) -> Response | None:
     async with here.database.write() as tx:
         found = await handout.take(tx, box, holding=holding, now=here.clock())
+        if found.turn is not None:
+            # its box is looked up as soon as it falls silent, no later
+            await make_due(tx, found.turn.session_id, here.clock() + here.settings.box_silence)
     if found.forgotten is not None:
         lost = "The box started again and knows nothing of this turn any more."
         result = protocol.Result(protocol.RUNNER_RESTARTED, message=lost)
@@ -138,29 +146,38 @@ async def _wait(here: Surface, request: Request, event: asyncio.Event, seconds: 
 
 @answers
 async def token(request: Request) -> Response:
-    """POST /turns/{turn}/token: a token for this one fetch."""
+    """POST /turns/{turn}/token: a token for this one fetch, as long as the agent has not started."""
     here = surface(request)
     turn = await _turn(request)
     repository = (turn.spec or {}).get("repository") or {}
-    if turn.status != "running" or "id" not in repository:
-        raise TurnOver(f"turn {turn.public_id} is {turn.status}: it fetches nothing")
+    if turn.status != "running" or turn.begun_at is not None or "id" not in repository:
+        state = "past its fetch" if turn.status == "running" else turn.status
+        raise TurnOver(f"turn {turn.public_id} is {state}: it fetches nothing")
+    await _end_tokens(here, turn)
     async with here.database.read() as tx:
         session = await tx.get_one(Session, turn.session_id)
-    try:
-        minted = await here.fetch_tokens.mint(session.installation_id, int(repository["id"]))
-    except CannotPrepare as error:
-        return _error(503, error)
+    minted = await here.fetch_tokens.mint(session.installation_id, int(repository["id"]))
+    await here.credentials.lend(turn, minted.token)
     return JSONResponse({"url": minted.url, "token": minted.token, "username": minted.username})
+
+
+async def _end_tokens(here: Surface, turn: Turn) -> None:
+    """Revoke what a runner that was killed in the middle of a fetch has left."""
+    for token in await here.credentials.lent(turn):
+        await here.fetch_tokens.revoke(token)
+        await here.credentials.returned(turn, token)
 
 
 @answers
 async def revoke(request: Request) -> Response:
     """DELETE /turns/{turn}/token."""
-    await _turn(request)
+    here = surface(request)
+    turn = await _turn(request)
     body = await _json(request, SMALL_BODY)
     if not isinstance(body.get("token"), str):
         raise BadRequest("`token` is missing: the token to revoke")
-    await surface(request).fetch_tokens.revoke(body["token"])
+    await here.fetch_tokens.revoke(body["token"])
+    await here.credentials.returned(turn, body["token"])
     return Response(status_code=204)
 
 
@@ -191,7 +208,9 @@ async def output(request: Request) -> Response:
     turn = await _turn(request)
     sent = protocol.output_from_json(await _json(request, OUTPUT_BODY))
     data = protocol.decode(sent.data, "output.data")
-    redactor = Redactor(await here.credentials.secrets(turn) if data else ())
+    if turn.begun_at is None and sent.state != protocol.FETCHING:
+        await _end_tokens(here, turn)
+    redactor = here.redactor.knowing([*await here.credentials.secrets(turn), _token(request)]) if data else Redactor()
     taken = await ingest(here.database, turn, sent, data, redactor, now=here.clock())
     if taken.events:
         here.metrics.output.inc(taken.answer.offset - turn.output_offset)
@@ -221,8 +240,9 @@ async def result(request: Request) -> Response:
 async def _report(here: Surface, turn: Turn, sent: protocol.Result, files: dict[str, bytes]) -> None:
     if files and turn.result is None:
         await here.credentials.read_back(turn, files)
+    await _end_tokens(here, turn)
     known = [*await here.credentials.secrets(turn), *(content.decode("utf-8", "replace") for content in files.values())]
-    wake = await store_result(here.database, turn, sent, files, Redactor(known), now=here.clock())
+    wake = await store_result(here.database, turn, sent, files, here.redactor.knowing(known), now=here.clock())
     if wake is None:
         return
     here.metrics.results.labels(sent.reason[:32]).inc()

@@ -29,6 +29,7 @@ from loops.box_secrets import Credentials, FetchTokens, NoCredentials, NoFetchTo
 from loops.bus import Bus
 from loops.database import Database
 from loops.queue import Queue
+from loops.redact import Redactor
 
 if TYPE_CHECKING:
     from app.mcp import McpSurface
@@ -66,6 +67,7 @@ def create_app(
         gate=Gate(settings),
         fetch_tokens=fetch_tokens or NoFetchTokens(),
         credentials=credentials or NoCredentials(),
+        redactor=Redactor(settings.secret_values()),
     )
 
     agents = _mcp(shared)

@@ -18,7 +18,7 @@ from k8s.kubernetes_boxes import KubernetesBoxes
 from k8s.local import LocalBoxes
 from loops.bus import Bus
 from loops.context import Loop
-from loops.credentials import ProfileCredentials
+from loops.credentials import TurnCredentials
 from loops.database import Database
 from loops.leases import Leases
 from loops.manners import Manners
@@ -111,7 +111,7 @@ def open_web(settings: Settings, redis_url: str) -> Starlette:
     """The web application with everything it needs of GitHub."""
     database = Database(settings.database)
     github = open_github(settings, Manners(database, redis_url))
-    credentials = ProfileCredentials(database, Vault(settings.encryption_key_list()))
+    credentials = TurnCredentials(database, Vault(settings.encryption_key_list()))
     return create_app(
         settings,
         redis_url=redis_url,

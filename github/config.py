@@ -113,9 +113,20 @@ class RepositoryConfig(_Section):
         default=True, description="Whether pull requests stay drafts until their checks are green."
     )
     instructions: str = Field(default="", max_length=20_000, description="Added to every prompt.")
+    env_file: Annotated[str, Field(min_length=1, max_length=256)] = Field(
+        default=".env", description="Where the env file with `env_secrets` is written, in the repository."
+    )
     env_secrets: list[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]] = Field(
         default=[], max_length=50, description="Names of the secrets that the repository's tests get as an env file."
     )
+
+    @field_validator("env_file")
+    @classmethod
+    def _env_file_is_inside(cls, path: str) -> str:
+        parts = path.split("/")
+        if any(part in ("", ".", "..") or part.lower() == ".git" for part in parts) or "\\" in path or "\0" in path:
+            raise ValueError("it has to be a path inside the repository, such as `.env` or `tests/.env`")
+        return path
 
     @field_validator("branch_prefix")
     @classmethod

@@ -73,6 +73,16 @@ async def build_tree(
     return tree
 
 
+async def files(repository: Repository, commit: str) -> dict[str, tuple[str, str]] | None:
+    """Every file of a commit: path -> (mode, SHA of its blob). None where GitHub does not list them all (100,000)."""
+    told = await repository.get(f"git/trees/{commit}", params={"recursive": 1})
+    if told.get("truncated"):
+        return None
+    return {
+        str(each["path"]): (str(each["mode"]), str(each["sha"])) for each in told["tree"] if each.get("type") == "blob"
+    }
+
+
 def batches(changes: Iterable[FileChange]) -> list[list[FileChange]]:
     """The changes in the order and the portions in which a tree takes them.
 

@@ -1,7 +1,7 @@
 """Provider accounts in the database: added, listed, removed, and encrypted anew when the keys are rotated."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from sqlalchemy import Select, delete, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from loops import profiles
 from loops.credentials import kind_of
 from loops.database import Database
-from loops.tables import Installation, Person, Profile
+from loops.tables import Installation, Person, Profile, Secret, Turn
 from loops.vault import Vault
 
 
@@ -98,14 +98,18 @@ async def remove(database: Database, account_id: int) -> bool:
 
 async def rotate(database: Database, vault: Vault) -> int:
     """Encrypt every secret anew with the newest key; how many. Running it twice, or half, does no harm."""
-    async with database.read() as tx:
-        ids: Sequence[int] = (await tx.execute(select(Profile.id))).scalars().all()
-    for account_id in ids:
-        async with database.write() as tx:
-            row = await tx.get(Profile, account_id)
-            if row is not None:
-                row.secret = vault.rotate(row.secret)
-    return len(ids)
+    count = 0
+    places: tuple[tuple[type[Any], str], ...] = ((Profile, "secret"), (Secret, "value"), (Turn, "given"))
+    for table, column in places:
+        async with database.read() as tx:
+            ids = (await tx.execute(select(table.id).where(getattr(table, column).is_not(None)))).scalars().all()
+        for row_id in ids:
+            async with database.write() as tx:
+                row = (await tx.execute(select(table).where(table.id == row_id).with_for_update())).scalar_one_or_none()
+                if row is not None and getattr(row, column) is not None:
+                    setattr(row, column, vault.rotate(getattr(row, column)))
+        count += len(ids)
+    return count
 
 
 async def _find(tx: AsyncSession, query: Select[int]) -> int | None:

@@ -33,18 +33,34 @@ class FetchTokens(Protocol):
 
 
 class Credentials(Protocol):
-    """The secrets of a turn's profile and repository. Nothing that these return is ever stored in plain form."""
+    """The secrets of a turn's account and repository. Nothing that these return is ever stored in plain form.
+
+    What was handed out is remembered, encrypted, with the turn. All of them raise CannotPrepare when that, or what it
+    is made of, cannot be read.
+    """
 
     async def materialise(self, turn: Turn) -> tuple[Mapping[str, str], Sequence[Mapping[str, Any]]]:
-        """(environment, files in the shape of the runner's protocol) for the turn. Raises CannotPrepare."""
+        """(environment, files in the shape of the runner's protocol) for the turn."""
         ...
 
     async def secrets(self, turn: Turn) -> Sequence[str]:
-        """Every value that must not be shown in what the turn prints."""
+        """Every value that must not be shown in what the turn prints: what it was handed, fetch tokens too."""
         ...
 
     async def read_back(self, turn: Turn, files: Mapping[str, bytes]) -> None:
         """Keep what the turn's CLI wrote into its credential files (refreshed logins), by the path of the file."""
+        ...
+
+    async def lend(self, turn: Turn, token: str) -> None:
+        """Remember a fetch token of the turn until it is `returned`."""
+        ...
+
+    async def returned(self, turn: Turn, token: str) -> None:
+        """The fetch token is revoked."""
+        ...
+
+    async def lent(self, turn: Turn) -> Sequence[str]:
+        """The turn's fetch tokens that are not revoked."""
         ...
 
 
@@ -71,3 +87,12 @@ class NoCredentials:
 
     async def read_back(self, turn: Turn, files: Mapping[str, bytes]) -> None:
         return None
+
+    async def lend(self, turn: Turn, token: str) -> None:
+        return None
+
+    async def returned(self, turn: Turn, token: str) -> None:
+        return None
+
+    async def lent(self, turn: Turn) -> Sequence[str]:
+        return []

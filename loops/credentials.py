@@ -1,20 +1,26 @@
-"""What a turn gets only at the moment a box takes it: the secrets of its profile, never stored with the turn."""
+"""What a turn gets only at the moment a box takes it: the secrets of its account and of its repository's tests."""
 
 import base64
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args
 
+from sqlalchemy import select
+
+from loops import env_secrets, given
 from loops.box_secrets import CannotPrepare
 from loops.database import Database
+from loops.envfile import env_file, escaped
+from loops.given import Given
+from loops.logins import is_newer
 from loops.runtimes import registry
 from loops.runtimes.base import BoxFile, Credential, CredentialKind, Invocation, Resume, TurnRequest
 from loops.tables import Profile, Turn
 from loops.vault import Vault, VaultError
 
 
-class ProfileCredentials:
-    """The credentials of turns, from encrypted profiles. Makes `loops.box_secrets.Credentials`."""
+class TurnCredentials:
+    """The secrets of turns, from encrypted accounts and env secrets. Makes `loops.box_secrets.Credentials`."""
 
     def __init__(self, database: Database, vault: Vault, clock: Callable[[], float] = time.time) -> None:
         self._database = database
@@ -22,31 +28,64 @@ class ProfileCredentials:
         self._clock = clock
 
     async def materialise(self, turn: Turn) -> tuple[Mapping[str, str], Sequence[Mapping[str, Any]]]:
-        """The secret environment and the secret files. Raises CannotPrepare."""
+        """The secret environment and the secret files; they are remembered with the turn. Raises CannotPrepare."""
         invocation = await self._invocation(turn)
-        if invocation is None:
-            return {}, []
-        return dict(invocation.secret_env), [file_to_json(file) for file in invocation.files if file.secret]
+        env = dict(invocation.secret_env) if invocation else {}
+        files = [file for file in invocation.files if file.secret] if invocation else []
+        named = await self._env_secrets(turn)
+        if named and turn.spec is not None:
+            files.append(env_file(turn.spec["workdir"], named, turn.spec["env_file"]["path"]))
+        contents = (file.content.decode("utf-8", "replace") for file in files)
+        values = [*env.values(), *contents, *named.values(), *map(escaped, named.values())]
+        await self._remember(turn, lambda given: given.more(values))
+        return env, [file_to_json(file) for file in files]
 
     async def secrets(self, turn: Turn) -> Sequence[str]:
-        """Every value that must not be shown."""
-        invocation = await self._invocation(turn)
-        if invocation is None:
-            return []
-        files = [file.content.decode("utf-8", "replace") for file in invocation.files if file.secret]
-        return [*invocation.secret_env.values(), *files]
+        """Every value that must not be shown. Raises CannotPrepare."""
+        return self._given(turn).values
 
     async def read_back(self, turn: Turn, files: Mapping[str, bytes]) -> None:
-        """A CLI refreshed its login: the new file is what the profile holds from now on."""
-        invocation = await self._invocation(turn)
-        if invocation is None or turn.profile_id is None:
-            return
-        for file in invocation.files:
-            if file.secret and file.read_back and files.get(file.path):
-                secret = self._vault.encrypt(files[file.path].decode())
-                async with self._database.write() as tx:
-                    profile = await tx.get_one(Profile, turn.profile_id)
-                    profile.secret, profile.updated_at = secret, self._clock()
+        """A CLI refreshed its login: the new file is what the account holds from now on, unless that is newer yet."""
+        given = self._given(turn)
+        async with self._database.write() as tx:
+            found = await tx.execute(select(Profile).where(Profile.id == turn.profile_id).with_for_update())
+            profile = found.scalar_one_or_none()
+            invocation = self._command(turn, profile) if profile is not None else None
+            if profile is None or invocation is None:
+                return  # the account was removed meanwhile
+            for file in invocation.files:
+                left = files.get(file.path, b"").decode("utf-8", "replace")
+                if not (file.secret and file.read_back and left):
+                    continue
+                untouched = file.content.decode("utf-8", "replace") in given.values
+                if is_newer(left, self._vault.decrypt(profile.secret), untouched=untouched):
+                    profile.secret, profile.updated_at = self._vault.encrypt(left), self._clock()
+
+    async def lend(self, turn: Turn, token: str) -> None:
+        """Remember a fetch token until it is returned."""
+        await self._remember(turn, lambda given: given.more(token=token))
+
+    async def returned(self, turn: Turn, token: str) -> None:
+        """The token is revoked."""
+        await self._remember(turn, lambda given: given.without(token))
+
+    async def lent(self, turn: Turn) -> Sequence[str]:
+        """The fetch tokens that nobody has revoked."""
+        return self._given(turn).tokens
+
+    def _given(self, turn: Turn) -> Given:
+        try:
+            return given.read(self._vault, turn)
+        except VaultError as error:
+            raise CannotPrepare(f"what turn {turn.public_id} was given cannot be read: {error}") from error
+
+    async def _remember(self, turn: Turn, change: Callable[[Given], Given]) -> None:
+        async with self._database.write() as tx:
+            row = await given.fresh(tx, turn)
+            before = self._given(row)
+            after = change(before)
+            if after != before:
+                await given.write(tx, self._vault, row, after)
 
     async def _invocation(self, turn: Turn) -> Invocation | None:
         if turn.profile_id is None or turn.runtime is None:
@@ -55,8 +94,23 @@ class ProfileCredentials:
             profile = await tx.get(Profile, turn.profile_id)
         if profile is None:
             raise CannotPrepare(f"the profile that turn {turn.public_id} uses was removed: mention me again")
+        return self._command(turn, profile)
+
+    def _command(self, turn: Turn, profile: Profile) -> Invocation:
         request = request_from_json((turn.spec or {})["request"], credential_of(profile, self._vault))
-        return registry.get(turn.runtime).command(request)
+        return registry.get(turn.runtime or "").command(request)
+
+    async def _env_secrets(self, turn: Turn) -> dict[str, str]:
+        """The named secrets that the turn's repository asks for, as far as they are there."""
+        wanted = (turn.spec or {}).get("env_file")
+        if not wanted:
+            return {}
+        async with self._database.read() as tx:
+            stored = await env_secrets.find(tx, turn.session_id, wanted["names"])
+        try:
+            return {name: self._vault.decrypt(value) for name, value in stored.items()}
+        except VaultError as error:
+            raise CannotPrepare(f"a secret for the repository's tests cannot be read: {error}") from error
 
 
 def credential_of(profile: Profile, vault: Vault) -> Credential:

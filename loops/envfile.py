@@ -18,5 +18,10 @@ def env_file(workdir: str, values: Mapping[str, str], name: str = ".env") -> Box
     bad = [key for key in values if not _NAME.match(key)]
     if bad:
         raise ValueError(f"These are no names of environment variables: {', '.join(map(repr, bad))}.")
-    text = "".join(f'{key}="{value.translate(_ESCAPES)}"\n' for key, value in values.items())
+    text = "".join(f'{key}="{escaped(value)}"\n' for key, value in values.items())
     return BoxFile(f"{workdir.rstrip('/')}/{name}", text.encode(), 0o600, secret=True)
+
+
+def escaped(value: str) -> str:
+    """`value` as it stands between the quotes."""
+    return value.translate(_ESCAPES)

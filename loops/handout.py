@@ -37,7 +37,8 @@ async def is_waiting(tx: AsyncSession, box: str) -> bool:
 async def take(tx: AsyncSession, box: str, *, holding: str | None, now: float) -> Handout:
     """What the runner of `box`, which holds the turn `holding` (public id) or none, should do.
 
-    A running turn is handed out again until its first output has come, so that an answer lost on its way costs nothing.
+    A running turn is handed out again until its agent starts, so that an answer lost on its way costs nothing; then no
+    more, since an agent that learned its box's token must not get another clone token with it.
     """
     # also makes two requests of one box queue up behind each other
     await tx.execute(update(Box).where(Box.name == box).values(seen_at=now))
@@ -45,7 +46,7 @@ async def take(tx: AsyncSession, box: str, *, holding: str | None, now: float) -
     if turn is not None:
         if holding == turn.public_id:
             return Handout()
-        if turn.output_offset == 0:
+        if turn.begun_at is None:
             return Handout(turn=turn)
         forgotten = now - (turn.heartbeat_at or turn.handed_at or 0.0) > FORGOTTEN_AFTER
         return Handout(forgotten=turn if forgotten else None)
@@ -75,7 +76,8 @@ async def _oldest(tx: AsyncSession, box: str, status: str) -> Turn | None:
 def as_told(turn: Turn, env: Mapping[str, str], files: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The turn as the runner is told it: its `spec` with the secrets, which are added here and nowhere else."""
     told: dict[str, Any] = copy.deepcopy(turn.spec or {})
-    told.pop("request", None)  # what the runtime was asked: the service's own
+    for ours in ("request", "env_file"):
+        told.pop(ours, None)  # what secrets are made from at hand-out: the service's own
     told["turn"] = turn.public_id
     told["marker"] = turn.marker
     told["env"] = {**told.get("env", {}), **env}

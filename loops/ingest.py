@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from k8s.runner.protocol import Output, OutputAnswer
+from k8s.runner.protocol import FETCHING, Output, OutputAnswer
 from loops import journal
 from loops.caps import Caps, Spent, passed
 from loops.database import Database
@@ -47,8 +47,9 @@ async def ingest(
     overlaps = output.offset <= turn.output_offset
     fresh = data[turn.output_offset - output.offset :] if overlaps else b""
     new = await _digest(turn, fresh, redactor, end=output.end and overlaps)
+    begins = turn.begun_at is None and output.state != FETCHING
     async with database.write() as tx:
-        if not await _store(tx, turn, new, now):
+        if not await _store(tx, turn, new, now, begins=begins):
             current = await tx.get_one(Turn, turn.id)
             if current.status != "running":
                 raise TurnOver(f"turn {current.public_id} is {current.status}")
@@ -73,13 +74,17 @@ def resumed_totals(turn: Turn) -> Mapping[str, float] | None:
     return totals if isinstance(totals, dict) else None
 
 
-async def _store(tx: AsyncSession, turn: Turn, new: Digest, now: float) -> bool:
+async def _store(tx: AsyncSession, turn: Turn, new: Digest, now: float, *, begins: bool) -> bool:
     """False if somebody else stored output of this turn meanwhile, or ended it."""
-    values = {"heartbeat_at": now, "output_offset": turn.output_offset + new.taken, "parser_state": new.state}
+    values: dict[str, Any] = {"heartbeat_at": now, **spent(new.usage)}
+    if new.taken:
+        values |= {"output_offset": turn.output_offset + new.taken, "parser_state": new.state}
+    if begins:
+        values["begun_at"] = now
     done = await tx.execute(
         update(Turn)
         .where(Turn.id == turn.id, Turn.status == "running", Turn.output_offset == turn.output_offset)
-        .values(**values if new.taken else {"heartbeat_at": now}, **spent(new.usage))
+        .values(**values)
     )
     if rows(done) != 1:
         return False

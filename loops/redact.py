@@ -3,7 +3,7 @@
 import base64
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from urllib.parse import quote, quote_plus
 
 MASK = "[redacted]"
@@ -57,6 +57,17 @@ class Redactor:
         spellings = {spelling for secret in known for part in parts_of(secret) for spelling in _spellings(part)}
         spellings |= {line.strip() for secret in known for line in secret.splitlines() if len(line.strip()) >= 16}
         self._values = sorted(spellings, key=len, reverse=True)
+
+    def knowing(self, secrets: Iterable[str]) -> "Redactor":
+        """One that knows these secrets too."""
+        more = Redactor(secrets)
+        more._values = sorted({*self._values, *more._values}, key=len, reverse=True)
+        return more
+
+    @property
+    def spellings(self) -> Sequence[str]:
+        """Every spelling that is looked for, the longest first."""
+        return self._values
 
     def text(self, text: str) -> str:
         """`text` with every secret replaced by `MASK`. Escape sequences inside or around a secret do not hide it."""

@@ -208,6 +208,8 @@ class Turn(Base):
     waits: Mapped[str | None]  # what it waits for before it can run, for people
     trouble_at: Mapped[float | None]  # its box was seen in trouble and is to be looked at
 
+    given: Mapped[bytes | None]  # the secrets that the box was handed with it, encrypted; gone once it is over
+    begun_at: Mapped[float | None]  # its agent starts, or did: from here on nothing is fetched any more
     output_offset: Mapped[int] = mapped_column(default=0)
     parser_state: Mapped[dict[str, Any]] = mapped_column(default=dict)
     handed_at: Mapped[float | None]
@@ -347,6 +349,20 @@ class Profile(Base):
     secret: Mapped[bytes]
     is_default: Mapped[bool] = mapped_column(default=False)
     created_at: Mapped[float]
+    updated_at: Mapped[float]
+
+
+class Secret(Base):
+    """A named secret for the tests of one repository, or (repository_id None) of all of an installation; encrypted."""
+
+    __tablename__ = "secrets"
+    __table_args__ = (UniqueConstraint("installation_id", "repository_id", "name"),)
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    installation_id: Mapped[int]
+    repository_id: Mapped[int | None]
+    name: Mapped[str] = mapped_column(String(128))
+    value: Mapped[bytes]
     updated_at: Mapped[float]
 
 

@@ -40,6 +40,10 @@ class Places:
             text = text.replace(name, str(path))
         return text
 
+    def fill_prompt(self, text: str, marker: str) -> str:
+        """`text` with `{turn_dir:MARKER}` replaced: words of others cannot hold a marker that nobody has told them."""
+        return text.replace(f"{{turn_dir:{marker}}}", str(self.turn_dir))
+
 
 def inside(root: Path, path: str, what: str) -> Path:
     """`path`, relative to `root` or absolute, made absolute. Raises `ProtocolError` when it is not within `root`."""

@@ -72,7 +72,7 @@ class Preparation:
             argv=[places.fill(argument) for argument in turn.argv],
             env=files.environment(places, turn, os.environ),
             folder=places.workdir,
-            stdin=places.fill(turn.stdin).encode(),
+            stdin=places.fill_prompt(turn.stdin, turn.marker).encode(),
             marker=turn.marker,
             seconds=turn.limits.seconds,
             output_bytes=turn.limits.output_bytes,

@@ -126,9 +126,9 @@ class Limits:
 class Turn:
     """One run of an agent, as `next` hands it out.
 
-    `workdir` is relative to the home. In `argv`, the values of `env`, `stdin` and the paths of `files` the runner
-    replaces `{home}`, `{workdir}` and `{turn_dir}` by absolute paths. `marker` stands in the environment of
-    everything that runs.
+    `workdir` is relative to the home. In `argv`, the values of `env` and the paths of `files` the runner replaces
+    `{home}`, `{workdir}` and `{turn_dir}` by absolute paths; in `stdin`, which holds what strangers wrote,
+    `{turn_dir:MARKER}` only. `marker` stands in the environment of everything that runs.
     """
 
     turn: str

@@ -45,6 +45,11 @@ class Shipping:
         self._posted = time.monotonic()
         return answer.cancel
 
+    def begin(self) -> None:
+        """Say that the agent starts now, for as long as it takes to be heard. Raises `Gone`, `Refused`, `Rejected`."""
+        self._link.output(self._state.id, Output(self._offset, state=protocol.RUNNING))
+        self._posted = time.monotonic()
+
     def follow(self, ended: Callable[[], bool], cancelled: Callable[[str], None]) -> None:
         """Post output until `ended` and all is acknowledged; `cancelled(reason)` is called when the service wants an
         end.

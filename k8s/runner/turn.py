@@ -102,6 +102,8 @@ class Supervisor:
         if isinstance(prepared, Result):
             return prepared
         task, said = prepared
+        # from here on the service gives no token for a fetch: whatever an agent finds out, it cannot have one
+        self._shipping.begin()
         # a fork must share no connection
         self._link.close()
         self._keeper = keeper.start(self._state, task)

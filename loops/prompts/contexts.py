@@ -26,7 +26,8 @@ class Guidance:
 class Turn:
     """What every prompt says. `instruction` is the asker's own words and the only text here that is an order.
 
-    `summary` tells what went before, for a conversation that cannot be resumed.
+    `summary` tells what went before, for a conversation that cannot be resumed. `env_file` is the path of a file with
+    secrets for the tests, empty if there is none.
     """
 
     repository: str
@@ -38,6 +39,7 @@ class Turn:
     guidance: tuple[Guidance, ...] = ()
     summary: str = ""
     read_only: bool = False
+    env_file: str = ""
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ class ReviewPrompt:
 
 @dataclass(frozen=True)
 class LogFile:
-    """A whole log, in the box but outside the checkout. `path` may hold `{turn_dir}`; `size` is in bytes."""
+    """A whole log, in the box but outside the checkout. `path` may hold a placeholder; `size` is in bytes."""
 
     path: str
     size: int

@@ -121,7 +121,7 @@ def _shown(failure: Failure) -> dict[str, Any]:
         "conclusion": first.check.conclusion,
         "evidence": failure.distilled.excerpt + shown,
         "url": first.check.url,
-        "logs": [{"path": f"{{turn_dir}}/logs/{first.log_name}", "size": first.size}] if first.log else [],
+        "logs": [{"path": f"logs/{first.log_name}", "size": first.size}] if first.log else [],
     }
 
 

@@ -1,7 +1,7 @@
 """The end of a session, and the moment its pull request stops being a draft."""
 
 import structlog
-from sqlalchemy import delete, select
+from sqlalchemy import delete, select, update
 
 from github import pulls
 from loops import conversations, decide, journal
@@ -26,6 +26,7 @@ async def finish(loop: Loop, session: Session, action: decide.Finish) -> None:
         await conversations.abandon_open_turns(tx, session.id, action.reason or action.status, now)
         turns = select(Turn.id).where(Turn.session_id == session.id)
         await tx.execute(delete(Log).where(Log.turn_id.in_(turns)))
+        await tx.execute(update(Turn).where(Turn.session_id == session.id).values(given=None))
         if action.reason != "push_refused":
             await tx.execute(delete(Blob).where(Blob.turn_id.in_(turns)))
         ended = {"status": action.status, "outcome": action.outcome, "reason": action.reason, "text": action.note}

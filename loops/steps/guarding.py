@@ -1,12 +1,12 @@
 """What the guards say of a turn before anything of it is published."""
 
-from github import repositories
+from github import repositories, trees
 from github.errors import UnreadableAnswer
 from github.repository import Repository as Handle
 from k8s.runner.protocol import Result
 from loops.box_secrets import CannotPrepare
 from loops.context import Loop
-from loops.credentials import ProfileCredentials
+from loops.credentials import TurnCredentials
 from loops.guards import Findings, Proposal, examine
 from loops.pictures import settings
 from loops.redact import Redactor
@@ -23,6 +23,8 @@ async def guard(loop: Loop, repo: Handle, session: Session, turn: Turn, result: 
         repair=turn.kind == "checks",
         conflicts=frozenset(map(str, turn.context.get("files") or ())) if turn.kind == "conflict" else frozenset(),
         redactor=await redactor_of(loop, turn),
+        env_files=frozenset(filter(None, [((turn.spec or {}).get("env_file") or {}).get("path")])),
+        merged=await _merged(repo, turn),
         file_bytes=loop.options.file_bytes,
         changed_bytes=loop.options.changed_bytes,
     )
@@ -40,9 +42,16 @@ async def guard(loop: Loop, repo: Handle, session: Session, turn: Turn, result: 
     return await examine(proposal, content_of, base_of)
 
 
+async def _merged(repo: Handle, turn: Turn) -> dict[str, tuple[str, str]] | None:
+    """The files of the commit that was merged before a turn about a conflict began: they were looked at before."""
+    if turn.kind != "conflict":
+        return None
+    return await trees.files(repo, str(turn.context["ours"]))
+
+
 async def redactor_of(loop: Loop, turn: Turn) -> Redactor:
-    """It knows the secrets that the turn was given, as far as its account is still there."""
+    """It knows the secrets that the turn was given, as far as they can be read."""
     try:
-        return Redactor(await ProfileCredentials(loop.database, loop.vault).secrets(turn))
+        return Redactor(await TurnCredentials(loop.database, loop.vault).secrets(turn))
     except CannotPrepare:
         return Redactor()

@@ -12,6 +12,7 @@ from loops.line import Wait, words
 from loops.seats import bounds, read_line, take_seat
 from loops.steps.admission import admit
 from loops.steps.box import ensure_box, make_room, stop_boxes
+from loops.steps.env import env_of
 from loops.steps.prompting import prompt_of
 from loops.steps.runtime import CannotRun, limits_of, runtime_of, spec_of
 from loops.steps.start import CannotStart, handle, start_of
@@ -44,8 +45,9 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
         await admit(loop, repo, session)
         start = await start_of(loop, repo, session, turn)
         chosen = await runtime_of(loop, session)
-        prompt = await prompt_of(loop, repo, session, turn, start)
-        spec = spec_of(loop, chosen, prompt, repository, start, session, turn)
+        wanted = await env_of(loop, session, start, repository.full_name)
+        prompt = await prompt_of(loop, repo, session, turn, start, wanted)
+        spec = spec_of(loop, chosen, prompt, repository, start, session, turn, wanted)
     except (CannotStart, CannotRun) as error:
         await _refuse(loop, session, turn, error.reason, str(error))
         return None
@@ -68,6 +70,8 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
         fresh.status = "running"
         fresh.branch, fresh.base_branch = start.branch, start.base_branch
         fresh.started_at = fresh.started_at or now
+        notes = [wanted.note(repository.full_name)] if wanted else []
+        fresh.notes = [*fresh.notes, *(note for note in notes if note and note not in fresh.notes)]
         text = f"turn {turn.number}: {turn.runtime} on {start.sha[:12]}, in {placed.box.name}"
         await journal.append(tx, session.id, [("status", {"text": text})], at=now, turn_id=turn.id)
     await loop.bus.notify(f"box:{placed.box.name}")

@@ -8,14 +8,17 @@ from github.repository import Repository
 from loops.context import Loop
 from loops.prompts import contexts
 from loops.prompts.render import render
+from loops.steps.env import Wanted
 from loops.steps.start import Start
 from loops.tables import Session, Turn
 
 GUIDANCE = ("AGENTS.md", "CLAUDE.md")
 
 
-async def prompt_of(loop: Loop, repo: Repository, session: Session, turn: Turn, start: Start) -> str:
-    """The text for the agent's stdin."""
+async def prompt_of(
+    loop: Loop, repo: Repository, session: Session, turn: Turn, start: Start, wanted: Wanted | None
+) -> str:
+    """The text for the agent's stdin. Its one placeholder is the runner's `{turn_dir:MARKER}`."""
     said = turn.context
     about = contexts.Turn(
         repository=await repo.full_name(),
@@ -26,6 +29,7 @@ async def prompt_of(loop: Loop, repo: Repository, session: Session, turn: Turn, 
         instruction=str(said.get("instruction") or ""),
         guidance=await _guidance(repo, session, start.base_sha),
         summary=_summary(session, turn),
+        env_file=wanted.path if wanted and wanted.names else "",
     )
     body = contexts.Text(author=str(said.get("author") or ""), body=str(said.get("body") or ""), where="description")
     title, number = str(said.get("title") or session.title), session.subject_number or 0
@@ -34,7 +38,7 @@ async def prompt_of(loop: Loop, repo: Repository, session: Session, turn: Turn, 
         prompt = contexts.ChecksPrompt(
             turn=about,
             sha=str(said["sha"]),
-            checks=tuple(_check(each) for each in said["checks"]),
+            checks=tuple(_check(each, turn.marker) for each in said["checks"]),
             attempt=int(said["attempt"]),
             cap=session.cap,
             number=session.pull_number,
@@ -84,14 +88,14 @@ async def _remarks(repo: Repository, number: int, turn: Turn) -> tuple[contexts.
     )
 
 
-def _check(stored: dict[str, object]) -> contexts.FailedCheck:
+def _check(stored: dict[str, object], marker: str) -> contexts.FailedCheck:
     logs = stored.get("logs")
     return contexts.FailedCheck(
         name=str(stored["name"]),
         conclusion=str(stored["conclusion"]),
         evidence=str(stored["evidence"]),
         url=str(stored.get("url") or ""),
-        logs=tuple(contexts.LogFile(str(log["path"]), int(log["size"])) for log in logs)
+        logs=tuple(contexts.LogFile(f"{{turn_dir:{marker}}}/{log['path']}", int(log["size"])) for log in logs)
         if isinstance(logs, list)
         else (),
     )

@@ -11,6 +11,7 @@ from loops.context import Loop
 from loops.credentials import credential_of, file_to_json, kind_of, request_to_json
 from loops.runtimes import registry
 from loops.runtimes.base import Credential, Resume, Runtime, TurnRequest
+from loops.steps.env import Wanted
 from loops.steps.start import Start
 from loops.tables import Profile, Repository, Session, Turn
 
@@ -75,7 +76,14 @@ async def profile_of(loop: Loop, session: Session) -> Profile | None:
 
 
 def spec_of(
-    loop: Loop, chosen: Chosen, prompt: str, repository: Repository, start: Start, session: Session, turn: Turn
+    loop: Loop,
+    chosen: Chosen,
+    prompt: str,
+    repository: Repository,
+    start: Start,
+    session: Session,
+    turn: Turn,
+    wanted: Wanted | None,
 ) -> dict[str, Any]:
     """What the box is told, in the shape of the runner's protocol, without secrets; `request` makes them at hand-out.
 
@@ -118,6 +126,7 @@ def spec_of(
             {"path": f"logs/{name}", "url": f"/turns/{turn.public_id}/evidence/{name}"}
             for name in turn.context.get("logs") or ()
         ],
+        "env_file": wanted.spec() if wanted else None,
     }
 
 

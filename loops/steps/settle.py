@@ -150,7 +150,7 @@ async def _record(
         if verdict.kind == "again" and row.lost == 0:
             await restart_turn(tx, row)
             return
-        row.finished_at = now
+        row.finished_at, row.given = now, None
         _keep_resume(fresh, row, outcome)
         if published is not None:
             row.status = "done"

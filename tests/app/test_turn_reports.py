@@ -10,7 +10,6 @@ from sqlalchemy import select, update
 
 from app.surface import Surface
 from k8s.runner import protocol
-from loops.box_secrets import FetchToken
 from loops.results import blob_sha
 from loops.runtimes.base import RuntimeEvent
 from loops.runtimes.command import CommandParser, CommandRuntime
@@ -162,28 +161,3 @@ async def test_evidence_comes_out_as_it_went_in(box: httpx.AsyncClient, shared: 
     assert (await box.get("/turns/t_1/evidence/build (3.11)/log")).content == text
     assert (await box.get("/turns/t_1/evidence/empty")).content == b""
     assert (await box.get("/turns/t_1/evidence/other")).status_code == 404
-
-
-class Tokens:
-    def __init__(self) -> None:
-        self.calls: list[tuple[Any, ...]] = []
-
-    async def mint(self, installation_id: int, repository_id: int) -> FetchToken:
-        self.calls.append(("mint", installation_id, repository_id))
-        return FetchToken("https://github.test/o/r.git", "ghs_x")
-
-    async def revoke(self, token: str) -> None:
-        self.calls.append(("revoke", token))
-
-
-async def test_a_fetch_token_is_minted_for_the_turns_repository_and_revoked(
-    box: httpx.AsyncClient, shared: Surface
-) -> None:
-    await seed(shared, status="running")
-    assert (await box.post("/turns/t_1/token")).status_code == 503
-    tokens = Tokens()
-    object.__setattr__(shared, "fetch_tokens", tokens)
-    minted = (await box.post("/turns/t_1/token")).json()
-    assert minted == {"url": "https://github.test/o/r.git", "token": "ghs_x", "username": "x-access-token"}
-    assert (await box.request("DELETE", "/turns/t_1/token", json={"token": "ghs_x"})).status_code == 204
-    assert tokens.calls == [("mint", 5, 7), ("revoke", "ghs_x")]

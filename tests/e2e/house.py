@@ -218,6 +218,16 @@ class House:
 
         return await self.until(look, seconds)
 
+    async def turn_ended(self, number: int) -> Turn:
+        """The turn with that place among all, once its session has ended and everything was told."""
+
+        async def look() -> bool:
+            return len(await self.turns()) >= number
+
+        await self.until(look)
+        await self.ended()
+        return (await self.turns())[number - 1]
+
     async def handled(self, event: str, count: int = 1) -> list[Delivery]:
         """The deliveries of that event by other people than us, once `count` of them are decided."""
 

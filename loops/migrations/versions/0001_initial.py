@@ -132,6 +132,17 @@ def upgrade() -> None:
         batch_op.create_index(batch_op.f("ix_repositories_installation_id"), ["installation_id"], unique=False)
 
     op.create_table(
+        "secrets",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("installation_id", sa.BigInteger(), nullable=False),
+        sa.Column("repository_id", sa.BigInteger(), nullable=True),
+        sa.Column("name", sa.String(length=128), nullable=False),
+        sa.Column("value", sa.LargeBinary(), nullable=False),
+        sa.Column("updated_at", sa.Double(), nullable=False),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("installation_id", "repository_id", "name"),
+    )
+    op.create_table(
         "sessions",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("public_id", sa.String(length=32), nullable=False),
@@ -245,6 +256,8 @@ def upgrade() -> None:
         sa.Column("lost", sa.BigInteger(), nullable=False),
         sa.Column("waits", sa.Text(), nullable=True),
         sa.Column("trouble_at", sa.Double(), nullable=True),
+        sa.Column("given", sa.LargeBinary(), nullable=True),
+        sa.Column("begun_at", sa.Double(), nullable=True),
         sa.Column("output_offset", sa.BigInteger(), nullable=False),
         sa.Column("parser_state", sa.JSON(), nullable=False),
         sa.Column("handed_at", sa.Double(), nullable=True),
@@ -343,6 +356,7 @@ def downgrade() -> None:
         batch_op.drop_index("sessions_branch")
 
     op.drop_table("sessions")
+    op.drop_table("secrets")
     with op.batch_alter_table("repositories", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_repositories_installation_id"))
 

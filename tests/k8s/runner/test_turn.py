@@ -60,10 +60,15 @@ def test_the_environment_is_the_turns_own_and_nothing_of_the_runner(box: Box) ->
     }  # fmt: skip
 
 
-def test_placeholders_are_filled_in_arguments_and_prompt_too(started: Box) -> None:
-    told = started.give("", None, argv=["bash", "-c", 'echo "$1"; cat', "x", "{turn_dir}"], stdin="in {workdir} {x}")
+def test_a_prompt_reaches_the_agent_as_it_is_but_for_the_place_that_only_its_marker_names(started: Box) -> None:
+    said = "{home} {workdir} {turn_dir} {turn_dir:gl-other}"
+    told = started.give(
+        "", None, argv=["bash", "-c", 'echo "$1"; cat', "x", "{turn_dir}"], marker="gl-mine",
+        stdin=f"{said} see {{turn_dir:gl-mine}}/log",
+    )  # fmt: skip
     started.service.result(told)
-    assert told.output.decode() == f"{started.state(told)}/files\nin {started.checkout} {{x}}"
+    files = f"{started.state(told)}/files"
+    assert told.output.decode() == f"{files}\n{said} see {files}/log"
 
 
 def test_files_are_there_for_the_turn_only_and_changed_ones_come_back(started: Box) -> None:

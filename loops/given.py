@@ -1,0 +1,56 @@
+"""The secrets that a box was handed with a turn, kept encrypted with it: to be found in what the turn prints.
+
+Kept apart from the accounts they came from, so that an account that is changed or removed in the meantime still has its
+old secret looked for.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from sqlalchemy import select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from loops.tables import Turn
+from loops.vault import Vault
+
+
+@dataclass(frozen=True)
+class Given:
+    """`values` are all secrets, fetch tokens too; `tokens` the fetch tokens that are not revoked yet."""
+
+    values: tuple[str, ...] = field(default=(), repr=False)
+    tokens: tuple[str, ...] = field(default=(), repr=False)
+
+    def more(self, values: Iterable[str] = (), token: str | None = None) -> "Given":
+        """With these too, each once."""
+        tokens = (token,) if token is not None else ()
+        return Given(_once(self.values, values, tokens), _once(self.tokens, tokens))
+
+    def without(self, token: str) -> "Given":
+        """The token is revoked; it still is nothing to show."""
+        return Given(self.values, tuple(each for each in self.tokens if each != token))
+
+
+def read(vault: Vault, turn: Turn) -> Given:
+    """What `turn` was handed. Raises VaultError when no key opens it."""
+    if turn.given is None:
+        return Given()
+    stored = json.loads(vault.decrypt(turn.given))
+    return Given(tuple(stored["values"]), tuple(stored["tokens"]))
+
+
+async def fresh(tx: AsyncSession, turn: Turn) -> Turn:
+    """The turn's row as it is now, held until the end of the transaction. Raises NoResultFound."""
+    found = await tx.execute(select(Turn).where(Turn.id == turn.id).with_for_update())
+    return found.scalar_one()
+
+
+async def write(tx: AsyncSession, vault: Vault, turn: Turn, given: Given) -> None:
+    """Keep `given` with the turn."""
+    token = vault.encrypt(json.dumps({"values": given.values, "tokens": given.tokens}))
+    await tx.execute(update(Turn).where(Turn.id == turn.id).values(given=token))
+
+
+def _once(*groups: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each for group in groups for each in group))

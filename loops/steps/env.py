@@ -1,0 +1,52 @@
+"""The env file that a repository asks for: which of its secrets there are, and what is to be said of the others."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from github.config import PATH, RepositoryConfig
+from loops import env_secrets
+from loops.context import Loop
+from loops.steps.start import Start
+from loops.tables import Session
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The env file of a turn: `path` in the repository, `names` that are stored; `missing` ones that are not."""
+
+    path: str
+    names: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+    withheld: bool = False
+
+    def spec(self) -> dict[str, Any] | None:
+        """As it is stored with the turn: names only, values are looked up when a box takes it. None without a file."""
+        return {"path": self.path, "names": list(self.names)} if self.names else None
+
+    def note(self, repository: str) -> str:
+        """What people have to know; empty if nothing."""
+        if self.withheld:
+            return (
+                f"The secrets of `env_secrets` in `{PATH}` are not given to the code of a fork: the turn runs without."
+            )
+        if not self.missing:
+            return ""
+        names = ", ".join(f"`{name}`" for name in self.missing)
+        return (
+            f"`env_secrets` in `{PATH}` asks for {names}, which nobody has stored, so the turn runs without. "
+            f"Whoever runs this service can: `greenloop secret set {repository} {self.missing[0]} < value`."
+        )
+
+
+async def env_of(loop: Loop, session: Session, start: Start, repository: str) -> Wanted | None:
+    """What the repository's settings on its default branch ask for; None if nothing. `repository` is its full name."""
+    config = RepositoryConfig.model_validate(session.config or {})
+    names = tuple(dict.fromkeys(config.env_secrets))
+    if not names:
+        return None
+    if start.ref.startswith("refs/pull/"):
+        return Wanted(config.env_file, (), withheld=True)
+    async with loop.database.read() as tx:
+        stored = await env_secrets.find(tx, session.id, names)
+    there = tuple(name for name in names if name in stored)
+    return Wanted(config.env_file, there, tuple(name for name in names if name not in stored))
