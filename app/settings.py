@@ -107,9 +107,16 @@ class Settings(BaseSettings, LoopOptions):
         return keys_of(_secret(self.encryption_keys, self.encryption_keys_file))
 
     def secret_values(self) -> list[str]:
-        """All secrets of the service itself, for what must never be shown."""
+        """All secrets of the service itself, as far as they are set: what must never be shown."""
         hooks = (secret.decode("utf-8", "replace") for secret in self.webhook_secret_list())
-        return list(filter(None, [self.private_key(), *hooks, self.api_token_text(), *self.encryption_key_list()]))
+        known = [
+            _secret(self.app_private_key, self.app_private_key_file),
+            *hooks,
+            *self.encryption_key_list(),
+            self.api_token_text(),
+            self.sign_in_secret_text(),
+        ]
+        return [secret for secret in known if secret]
 
 
 def unknown_variables(names: Iterable[str]) -> dict[str, str]:
