@@ -45,20 +45,18 @@ def lines(windows: Iterable[tuple[int, bytes]]) -> Lines:
             names = []
         # never \s here: the stamp must not eat the newline of an empty line
         text = ANSI.sub(b"", STAMP.sub(b"", raw)).decode(errors="replace")
-        for offset, line in enumerate(text.removesuffix("\n").split("\n")):
-            number = first + offset
+        dirty = CONTROL.search(text) is not None
+        for number, line in enumerate(text.removesuffix("\n").split("\n"), first):
             if number <= last:
                 continue
-            if "\r" in line:
-                line = _overwritten(line)
-            if CONTROL.search(line):
-                line = CONTROL.sub("", line)
+            if dirty:
+                line = CONTROL.sub("", _overwritten(line) if "\r" in line else line)
             line = line.rstrip()
             if len(line) > WIDE:
                 line = f"{line[: WIDE * 3 // 4]} [... {len(line) - WIDE} characters ...] {line[-WIDE // 4 :]}"
             numbers.append(number)
             texts.append(line)
-            steps.append(names[offset] if offset < len(names) else "")
+            steps.append(names[number - first] if names else "")
             last = number
     return Lines(numbers, texts, steps)
 

@@ -43,7 +43,7 @@ def distill(
         return _nothing("empty", "The log is empty.", 0, budget)
     kept = lines(scan.windows())
     if redact is not None:
-        kept.texts[:] = _without_keys([redact(text) for text in kept.texts], kept.texts)
+        kept.texts[:] = _without_keys(_redacted(kept.texts, redact), kept.texts)
         annotations = [replace(a, message=redact(a.message), title=redact(a.title)) for a in annotations]
     if _binary(kept):
         return _nothing("empty", f"The log is binary, not text ({scan.total_bytes} bytes).", scan.total_lines, budget)
@@ -116,6 +116,12 @@ def _quiet(kept: Lines, scored: Scored, found: Sequence[Step]) -> bool:
         return True
     loud = (p for p, s in zip(scored.own, scored.shapes, strict=True) if s is None or s.role != "title")
     return max(loud, default=0.0) < 56
+
+
+def _redacted(texts: list[str], redact: Callable[[str], str]) -> list[str]:
+    """All at once, which is much faster; line by line if that took line ends out."""
+    at_once = redact("\n".join(texts)).split("\n")
+    return at_once if len(at_once) == len(texts) else [redact(text) for text in texts]
 
 
 def _without_keys(redacted: list[str], texts: list[str]) -> list[str]:

@@ -22,7 +22,9 @@ TABLE: tuple[Shape, ...] = (
     *managed.SHAPES,
 )
 DEAR = tuple(i for i, shape in enumerate(TABLE) if shape.dear)
+NONE = len(TABLE)
 NAMED = re.compile(r"\(\?P<\w+>")
+Match = Callable[[str], "re.Match[str] | None"]
 
 
 class Matcher:
@@ -37,52 +39,59 @@ class Matcher:
         self._candidates = _literals().candidates(texts)
         usable = [i for i, s in enumerate(TABLE) if s.tool not in without and (not s.needs or s.needs in whole)]
         cheap = [i for i in usable if not TABLE[i].dear]
+        needy = tuple(i for i in cheap if TABLE[i].needs)
         self._common = _union(tuple(i for i in cheap if not TABLE[i].needs))
-        self._needy = _union(tuple(i for i in cheap if TABLE[i].needs))
+        self._needy = _union(needy) if needy else None
         self._dear = sum(1 << DEAR.index(i) for i in usable if TABLE[i].dear)
         self._known: dict[str, Shape | None] = {}
-        self._tried: dict[int, tuple[int, ...]] = {}
+        self._tries: dict[int, tuple[tuple[int, Match], ...]] = {}
 
     def said(self, i: int) -> bool:
         """Whether line `i` holds any word of failure at all."""
-        return bool(self._candidates[i] >> len(DEAR))
+        return self._candidates[i] >> len(DEAR) > 0
 
     def match(self, i: int) -> Shape | None:
         """The shape of line `i`. What a workflow command made an error of is matched by its text too."""
         line = self._texts[i]
         if line in self._known:
             return self._known[line]
-        dear = self._indexes(self._candidates[i] & self._dear)
-        best = self._best(line, dear)
+        bits = self._candidates[i] & self._dear
+        tries = self._tries.get(bits)
+        if tries is None:
+            tries = self._tries[bits] = _of(bits)
+        best = self._best(line, tries)
         if line.startswith("##[error]") and (best is None or best.kind is None):
-            best = self._best(line.removeprefix("##[error]"), dear) or best
+            best = self._best(line.removeprefix("##[error]"), tries) or best
         self._known[line] = best
         return best
 
-    def _best(self, line: str, dear: tuple[int, ...]) -> Shape | None:
+    def _best(self, line: str, dear: tuple[tuple[int, Match], ...]) -> Shape | None:
         """The earlier in the table wins, except that a text that may stand anywhere yields to a lesser shape only
         of its own tool."""
-        found = [index for union in (self._common, self._needy) if (index := _index(union(line))) is not None]
-        far = next((index for index in dear if TABLE[index].regex.match(line)), None)
-        if not found:
-            return None if far is None else TABLE[far]
-        near = min(found)
-        if far is None:
-            return TABLE[near]
+        near = _index(self._common(line))
+        if self._needy:
+            near = min(near, _index(self._needy(line)))
+        far = NONE
+        for index, match in dear:
+            if match(line):
+                far = index
+                break
+        if far == NONE or near == NONE:
+            first = min(near, far)
+            return None if first == NONE else TABLE[first]
         a, b = TABLE[near], TABLE[far]
         if b.loose:
             return b if b.points > a.points and b.tool != a.tool else a
         return a if near < far else b
 
-    def _indexes(self, bits: int) -> tuple[int, ...]:
-        """The shapes of a set of bits, in the table's order."""
-        if bits not in self._tried:
-            self._tried[bits] = tuple(index for bit, index in enumerate(DEAR) if bits >> bit & 1)
-        return self._tried[bits]
+
+def _index(found: "re.Match[str] | None") -> int:
+    return int(found.lastgroup[1:]) if found and found.lastgroup else NONE
 
 
-def _index(found: "re.Match[str] | None") -> int | None:
-    return int(found.lastgroup[1:]) if found and found.lastgroup else None
+def _of(bits: int) -> tuple[tuple[int, Match], ...]:
+    """The dear shapes of a set of bits, in the table's order."""
+    return tuple((index, TABLE[index].regex.match) for bit, index in enumerate(DEAR) if bits >> bit & 1)
 
 
 @cache
@@ -91,7 +100,7 @@ def _literals() -> Literals:
 
 
 @lru_cache(maxsize=32)
-def _union(indexes: tuple[int, ...]) -> "Callable[[str], re.Match[str] | None]":
+def _union(indexes: tuple[int, ...]) -> Match:
     # the groups are empty and last: `re` passes over an alternative by its first letter only where no group opens it
     parts = [f"(?:{NAMED.sub('(?:', TABLE[i].pattern)})(?P<s{i}>)" for i in indexes]
     return re.compile("|".join(parts) or r"(?!)").match

@@ -81,16 +81,21 @@ class Scan:
         number, at = self.total_lines - carry.count(b"\n") + 1, 0
         start, stop, strength = (shift, shift + owed, PLAIN) if owed else (0, 0, PLAIN)
         line_start, line_end, strength_of_line, seen = 0, -1, PLAIN, 0
+        counts, room = self._seen, self._room
         for hit in _hits(block):
             here, strength_of_hit = (hit >> 2) + shift - 1, hit & 3
             if here >= line_end:
                 line_start = text.rfind(b"\n", 0, here) + 1
                 line_end = text.find(b"\n", here)
-                seen = self._count(text[line_start:line_end])
+                # the runner's time is all digits but for what is in each
+                like = hash(text[line_start:line_end].translate(None, DIGITS))
+                seen = counts.get(like, 0)
+                if seen or len(counts) < SHAPES:
+                    counts[like] = seen + 1
             elif strength_of_hit <= strength_of_line:
                 continue
             strength_of_line = strength_of_hit
-            if not self._room(seen, strength_of_hit):
+            if self._size >= FREE and not room(seen, strength_of_hit):
                 continue
             before = BEFORE[strength_of_hit]
             if strength_of_hit == MARK and b"##[error]" in text[line_start:line_end]:
@@ -108,17 +113,9 @@ class Scan:
             self._keep(text, start, min(stop, len(text)), number, at, strength)
         return max(0, stop - len(text))
 
-    def _count(self, line: bytes) -> int:
-        """How many lines like this one, its digits aside, there were before."""
-        # the runner's time is all digits but for what is in each
-        key = hash(line.translate(None, DIGITS))
-        seen = self._seen.get(key, 0)
-        if seen or len(self._seen) < SHAPES:
-            self._seen[key] = seen + 1
-        return seen
-
     def _room(self, seen: int, strength: int) -> bool:
-        if self._size < FREE or strength == MARK:
+        """Beyond what is free: whether a line that had so many likes before may still be kept."""
+        if strength == MARK:
             return True
         if self._size < NOVEL:
             return seen < 2 or (strength == STRONG and seen < 20)
