@@ -16,6 +16,7 @@ from loops.evidence.score import Scored, score
 from loops.evidence.steps import Step, steps
 
 BUDGET = 16_000
+AT_ONCE = 200  # lines redacted together
 SHOWN = re.compile(r"^(\d+)\| ", re.M)
 KEY_BODY = re.compile(r"[A-Za-z0-9+/=]{16,}|-----END |^\s*$|^\s*[\w-]+: ")
 # what speaks of the job and not of the failure
@@ -119,9 +120,13 @@ def _quiet(kept: Lines, scored: Scored, found: Sequence[Step]) -> bool:
 
 
 def _redacted(texts: list[str], redact: Callable[[str], str]) -> list[str]:
-    """All at once, which is much faster; line by line if that took line ends out."""
-    at_once = redact("\n".join(texts)).split("\n")
-    return at_once if len(at_once) == len(texts) else [redact(text) for text in texts]
+    """Many lines at once, which is much faster; one by one where that took line ends out."""
+    out: list[str] = []
+    for at in range(0, len(texts), AT_ONCE):
+        some = texts[at : at + AT_ONCE]
+        clean = redact("\n".join(some)).split("\n")
+        out += clean if len(clean) == len(some) else [redact(text) for text in some]
+    return out
 
 
 def _without_keys(redacted: list[str], texts: list[str]) -> list[str]:

@@ -16,9 +16,11 @@ from loops.evidence.blocks import blocks
 FREE = 500_000  # bytes of windows kept without asking whether they are new
 NOVEL = 700_000  # beyond FREE and up to here: only a line's first two likes, and strong words
 FULL = 1_000_000  # beyond NOVEL and up to here: only new lines with a strong word
+WINDOW = 48_000  # bytes of one window at most, about
 RING = 200_000  # the newest windows beyond those, always
 SHAPES = 20_000  # different lines counted
 LINE = 8 * 1024  # of one kept line
+SHORT = 40  # bytes that a line counts for at least: what is kept is bounded in lines too
 DIGITS = b"0123456789abcdefABCDEF"
 
 PLAIN, STRONG, MARK = 0, 1, 2
@@ -101,12 +103,11 @@ class Scan:
             if strength_of_hit == MARK and b"##[error]" in text[line_start:line_end]:
                 before = TAIL
             first = max(line_start - before, 0)
-            if first <= stop and stop:
-                start = min(start, max(first, at))
-            else:
-                if stop:
-                    number, at = self._keep(text, start, stop, number, at, strength)
+            if stop and (first > stop or stop - start > WINDOW):
+                number, at = self._keep(text, start, stop, number, at, strength)
                 start, strength = max(first, at), strength_of_hit
+            else:
+                start = max(min(first, start) if stop else first, at)
             stop = max(stop, line_end + AFTER[strength_of_hit])
             strength = max(strength, strength_of_hit)
         if stop:
@@ -135,12 +136,13 @@ class Scan:
             )
         if self._size < (FULL if strength else NOVEL):
             self._kept.append((number, piece))
-            self._size += len(piece)
+            self._size += max(len(piece), SHORT * (after - number))
         else:
             self._ring.append((number, piece))
-            self._ring_size += len(piece)
+            self._ring_size += max(len(piece), SHORT * (after - number))
             while self._ring_size > RING:
-                self._ring_size -= len(self._ring.popleft()[1])
+                _, oldest = self._ring.popleft()
+                self._ring_size -= max(len(oldest), SHORT * oldest.count(b"\n"))
         return after, stop
 
 
