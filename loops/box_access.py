@@ -2,7 +2,7 @@
 
 import hmac
 
-from sqlalchemy import or_, select
+from sqlalchemy import and_, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from loops.box_tokens import FORMER_SECONDS, token_hash
@@ -39,7 +39,8 @@ async def turn_with(tx: AsyncSession, public_id: str, token: str, now: float) ->
     if _fits(box, token, now) and turn is not None:
         return turn
     hashed = token_hash(token)
-    mine = or_(Box.token_hash == hashed, Box.former_hash == hashed)
+    former = and_(Box.former_hash == hashed, Box.token_at > now - FORMER_SECONDS)
+    mine = or_(Box.token_hash == hashed, former)
     known = (await tx.execute(select(Box.name).where(mine))).scalars().first()
     if known is None:
         raise TokenRefused("no box has this token")

@@ -18,6 +18,7 @@ from pathlib import Path
 from .files import make_folders
 from .git import Git, GitError, make_private
 from .protocol import SHA_PATTERN, Repository
+from .pruning import record_of
 from .state import Home, remove_tree
 from .store import Store
 
@@ -64,12 +65,14 @@ class Checkout:
         """Delete the checkout and what we know of it."""
         remove_tree(self.workdir)
         self.index.unlink(missing_ok=True)
+        record_of(self.index).unlink(missing_ok=True)
 
     def _prepare(self, tick: Callable[[], None]) -> str:
         sha = self._repository.sha
         if not self.index.is_file() or self.workdir.is_symlink() or not self.workdir.is_dir():
             self.forget()
         make_folders(self._home.path, self.workdir)
+        record_of(self.index).write_text(str(self.workdir.relative_to(self._home.path)))
         git_dir = self.workdir / ".git"
         remove_tree(git_dir)
         make_private(git_dir, alternates=self._store.objects, shallow=self._store.shallow)

@@ -6,12 +6,20 @@ import os
 from pathlib import Path
 
 LITTLE_SPACE = 1024 * 1024
+LOW_SPACE = 512 * 1024 * 1024
+LOW_FILES = 10_000
 
 
 def is_full(path: Path) -> bool:
     """Whether there is next to nothing left: bytes, or files where the file system counts them."""
     about = os.statvfs(path)
     return about.f_bavail * about.f_frsize < LITTLE_SPACE or about.f_files > 0 == about.f_favail
+
+
+def is_low(path: Path) -> bool:
+    """Whether a fetch and a checkout may well not fit any more."""
+    about = os.statvfs(path)
+    return about.f_bavail * about.f_frsize < LOW_SPACE or (about.f_files > 0 and about.f_favail < LOW_FILES)
 
 
 def in_words(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import random
@@ -42,7 +43,7 @@ class Rejected(Exception):
 
 
 class Link:
-    """Talks to the service at `url` with the token in `token_file`, which is read anew when it is refused."""
+    """Talks to the service at `url` with the token in `token_file`, which is read anew for each request."""
 
     def __init__(self, url: str, token_file: Path, sleep: Callable[[float], None] = time.sleep) -> None:
         parts = urllib.parse.urlsplit(url)
@@ -58,6 +59,11 @@ class Link:
 
     def _read_token(self) -> str:
         return self._token_file.read_text().strip()
+
+    def _renew_token(self) -> None:
+        """The file changes when the service renews the token, which it says to nobody."""
+        with contextlib.suppress(OSError):
+            self._token = self._read_token() or self._token
 
     def close(self) -> None:
         """Let go of the connection; the next request makes a new one."""
@@ -75,6 +81,7 @@ class Link:
         return self._connection
 
     def _send(self, method: str, path: str, body: bytes | None, kind: str, seconds: float) -> http.client.HTTPResponse:
+        self._renew_token()
         headers = {"Authorization": f"Bearer {self._token}"}
         if body is not None:
             headers["Content-Type"] = kind
@@ -164,12 +171,11 @@ class Link:
                 restart()
 
     def refused(self, since: float | None) -> float:
-        """Note a refused token and read it anew. Answers since when. Raises `Refused` when that is too long ago."""
+        """Note a refused token. Answers since when. Raises `Refused` when that is too long ago."""
         now = time.monotonic()
         since = now if since is None else since
         if now - since >= REFUSED_SECONDS:
             raise Refused(f"the service has refused the box token for {now - since:.0f} s")
-        self._token = self._read_token()
         return since
 
     def output(self, turn: str, output: protocol.Output, *, patience: float | None = None) -> protocol.OutputAnswer:

@@ -47,6 +47,7 @@ class Options:
     parallel: int = 1
     orphan_seconds: float = 900.0
     beat_seconds: float = 2.0
+    keep_days: float = 7.0
     detach: bool = False
 
 
@@ -74,6 +75,10 @@ def read_options(arguments: list[str], env: Mapping[str, str]) -> Options:
         "--beat-seconds", type=float, default=2.0,
         help="longest silence of a turn, and how long a cancel may go unheard (default %(default)s)",
     )  # fmt: skip
+    parser.add_argument(
+        "--keep-days", type=float, default=float(env.get("GREENLOOP_KEEP_DAYS") or 7.0),
+        help="delete checkouts that no turn has used for this long (or GREENLOOP_KEEP_DAYS; default %(default)s)",
+    )  # fmt: skip
     parser.add_argument("--detach", action="store_true", help="go on in the background once the home is held")
     given = parser.parse_args(arguments)
     if given.parallel < 1:
@@ -86,6 +91,7 @@ def read_options(arguments: list[str], env: Mapping[str, str]) -> Options:
         parallel=given.parallel,
         orphan_seconds=given.orphan_seconds,
         beat_seconds=given.beat_seconds,
+        keep_days=given.keep_days,
         detach=given.detach,
     )
 
@@ -251,6 +257,7 @@ class Runner:
             running.turn_id,
             lambda line: self._log(f"turn={running.turn_id} {line}"),
             self._options.beat_seconds,
+            self._options.keep_days * 86400,
         )
         signal.signal(signal.SIGTERM, supervisor.stop)
         signal.signal(signal.SIGINT, supervisor.stop)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from . import disk, files, protocol
+from . import disk, files, protocol, pruning
 from .checkout import Checkout, CheckoutFailed
 from .files import Places
 from .git import GitError
@@ -51,7 +51,7 @@ class Preparation:
         """
         try:
             self._state.make(turn)
-            said = self._check_out(places, turn)
+            said = self._check_out_with_space(places, turn)
             files.make_folders(places.home, places.workdir)
             self._collect_evidence(turn)
             files.put(places, self._state, turn)
@@ -88,6 +88,18 @@ class Preparation:
             if reason is not None:
                 self._state.note_cancel(reason)
                 raise _Cancelled(reason)
+
+    def _check_out_with_space(self, places: Places, turn: Turn) -> str:
+        """Old checkouts make room before a full disk ends the turn."""
+        try:
+            return self._check_out(places, turn)
+        except (GitError, OSError) as error:
+            full = error.disk_full if isinstance(error, GitError) else disk.is_full(self._home.path)
+            gone = pruning.make_space(self._home, self._beat) if full else 0
+            if not gone:
+                raise
+            self._log(f"the disk is full: {gone} old checkouts and stores deleted")
+            return self._check_out(places, turn)
 
     def _check_out(self, places: Places, turn: Turn) -> str:
         repository = turn.repository

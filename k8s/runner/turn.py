@@ -13,11 +13,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from . import files, keeper, processes, protocol
+from . import disk, files, keeper, processes, protocol
 from .files import Places
 from .link import Gone, Link, Rejected
 from .preparing import Preparation, unprepared
 from .protocol import ProtocolError, Result, Turn
+from .pruning import make_space, prune_old
 from .reporting import Reporter
 from .shipping import Shipping
 from .state import Home, TurnState, held, lock, sign, signed
@@ -26,11 +27,20 @@ from .state import Home, TurnState, held, lock, sign, signed
 class Supervisor:
     """Runs one turn, or takes up one that another process left behind. `log` takes one short line."""
 
-    def __init__(self, home: Home, link: Link, turn_id: str, log: Callable[[str], None], beat_seconds: float) -> None:
+    def __init__(
+        self,
+        home: Home,
+        link: Link,
+        turn_id: str,
+        log: Callable[[str], None],
+        beat_seconds: float,
+        keep_seconds: float,
+    ) -> None:
         self._home = home
         self._link = link
         self._state = TurnState(home, turn_id)
         self._log = log
+        self._keep_seconds = keep_seconds
         self._keeper: int | None = None
         self._stopped = False
         self._shipping = Shipping(link, self._state, beat_seconds)
@@ -47,6 +57,8 @@ class Supervisor:
 
         Raises `Refused` when the service does not want us any more.
         """
+        if turn is not None and disk.is_low(self._home.path):
+            self._log(f"the disk is nearly full: {make_space(self._home)} old checkouts and stores deleted")
         try:
             self._state.path.mkdir(mode=0o700, exist_ok=True)
             descriptor = lock(self._state.path / "lock", wait=True)
@@ -85,6 +97,9 @@ class Supervisor:
             self._send(known, result)
         self.forget(self._home, self._state, known)
         os.close(descriptor)
+        with contextlib.suppress(OSError):
+            if pruned := prune_old(self._home, self._keep_seconds):
+                self._log(f"{pruned} checkouts and stores deleted that were not used for long")
 
     @staticmethod
     def forget(home: Home, state: TurnState, turn: Turn | None) -> None:
