@@ -1,6 +1,7 @@
 """Branches that we write to: which ones never, and how one is made or moved without losing anybody's commit."""
 
 from github.errors import AlreadyExists, Invalid, NotFastForward, NotFound, RefusedBranch, RuleViolation
+from github.pushrules import Push, would_refuse
 from github.refs import branch_problem
 from github.repositories import branch, facts, head
 from github.repository import Repository, quoted
@@ -20,11 +21,16 @@ async def refuse_unless_ours_to_write(repository: Repository, name: str) -> None
             f"{name!r} is the default branch of {known.full_name}, and Greenloop never pushes there: use another branch"
         )
     found = await branch(repository, name)
-    if found is not None and found.protected:
+    if found is not None and found.protected and (found.classic or await _guarded(repository, name)):
         raise RefusedBranch(
             f"the branch {name!r} of {known.full_name} is protected, and Greenloop never pushes to those: "
             "use another branch, or take this one out of the protection rule"
         )
+
+
+async def _guarded(repository: Repository, name: str) -> bool:
+    """Whether a ruleset wants more of a push to the branch than that its commits are well made."""
+    return bool(await would_refuse(repository, name, Push(exists=True)))
 
 
 async def create(repository: Repository, name: str, sha: str) -> None:

@@ -27,12 +27,14 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A branch and its head. `contexts` are the checks that classic protection requires, "" app ids as 0."""
+    """A branch and its head. `protected` is also said of a branch for which only a ruleset has a rule; `classic` is
+    protection of the branch itself, and `required` the checks that it requires, with app ids (0: any)."""
 
     name: str
     sha: str
     tree: str
     protected: bool
+    classic: bool
     required: tuple[tuple[str, int], ...] = ()
 
 
@@ -103,6 +105,7 @@ async def branch(repository: Repository, name: str) -> Branch | None:
         sha=str(commit["sha"]),
         tree=str(((commit.get("commit") or {}).get("tree") or {}).get("sha") or ""),
         protected=bool(found.get("protected")),
+        classic=bool((found.get("protection") or {}).get("enabled", found.get("protected"))),
         required=tuple(sorted(required)),
     )
 

@@ -28,6 +28,7 @@ log = structlog.get_logger(__name__)
 ROUNDS = 50  # far more than any session takes in one go; an endless loop of decisions is a defect and shows as one
 BACK_OFF_LIMIT = 300.0
 LASTING_TRIES = 4
+UNTOLD_AFTER = 300  # failures in a row, about a day
 GIVE_UP_AFTER = 30  # failures in a row, about two hours of back-off
 
 Step = Callable[[Loop, Session, Any], Awaitable[float | None]]
@@ -114,4 +115,6 @@ async def _back_off(loop: Loop, session_id: int, error: Exception) -> float | No
         await tell(loop, session_id)
     except errors.GitHubError as untold:
         log.warning("session.untold", session=session_id, error=str(untold))
+        # people are told when GitHub answers again, for as long as that may take on a bad day
+        return loop.clock() + BACK_OFF_LIMIT if failures < UNTOLD_AFTER else None
     return None

@@ -14,6 +14,7 @@ from loops.story import asked_by
 from loops.tables import Attempt, Repository, Session, Turn
 
 SUMMARY_TITLE = 200
+NEVER_BEGUN = "autofix"  # the trigger of a conversation in which nothing was said yet but to leave checks alone
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,8 @@ async def ask(
     if session.status not in OPEN_SESSION:
         session.status, session.outcome, session.reason, session.completed_at = "pending", None, None, None
         session.cancel_requested_at, session.cancel_by, session.notes = None, None, []
+    if session.trigger == NEVER_BEGUN:
+        session.trigger, session.instruction, session.owner_id, session.cap = wish.trigger, wish.instruction, owner, cap
     session.options = {**session.options, **wish.options}
     session.approved_sha = topic.approved_sha or session.approved_sha
     if "cap" in wish.options:
@@ -134,6 +137,24 @@ async def watch(
     session.head_sha, session.pushed_at, session.hint_at, session.config = topic.head_sha, now, now, config
     await tx.flush()
     await make_due(tx, session.id, now)
+    return session
+
+
+async def switch_repairs(
+    tx: AsyncSession, topic: Topic, session: Session | None, *, on: bool, by: str, now: float
+) -> Session | None:
+    """Remember whether red checks are repaired here; where no conversation is yet, one that was never begun does it."""
+    if session is None and not on:
+        wish = Ask(NEVER_BEGUN, "", "checks", None, "", options={"autofix": False})
+        session = _row(topic, wish, owner=None, cap=0, now=now)
+        session.status, session.reason, session.completed_at = "cancelled", f"{by} switched repairs off", now
+        tx.add(session)
+    elif session is not None and on and session.trigger == NEVER_BEGUN:
+        await tx.delete(session)
+        session = None
+    elif session is not None:
+        session.options = {**session.options, "autofix": on}
+    await tx.flush()
     return session
 
 

@@ -1,4 +1,4 @@
-"""What a pull request of ours says. Pure."""
+"""What a pull request of ours, and a commit in it, says. Pure."""
 
 from github.repositories import Pull
 from loops.tables import Session, Turn
@@ -25,3 +25,13 @@ def pull_body(session: Session, turn: Turn, public_url: str, handle: str, *, for
         f"green; red ones are repaired up to {session.cap} times. Mention `@{handle}` to go on, or `@{handle} stop`."
     )
     return "\n\n".join(parts)
+
+
+def commit_subject(session: Session, turn: Turn) -> str:
+    """The first line of a turn's commit."""
+    number = session.subject_number
+    if turn.kind == "checks":
+        return f"Repair the failing checks (attempt {turn.context.get('attempt')})"
+    words = str(turn.context.get("instruction") or "").strip().splitlines()
+    title = session.title or (words[0] if words else "")
+    return f"{title} (#{number})" if number else title

@@ -239,4 +239,5 @@ def asked_by(trigger: str, login: str) -> str:
 def failing_names(checks: "dict[str, object] | None") -> Sequence[str]:
     """The names of the red checks in a stored checks state."""
     found = (checks or {}).get("failing")
-    return [str(each.get("name")) for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+    names = [str(each.get("name")) for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+    return list(dict.fromkeys(names))

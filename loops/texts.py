@@ -33,7 +33,14 @@ def config_problems(path: str, found: Sequence[str]) -> str:
 
 
 def nothing_open(handle: str) -> str:
-    return f"There is nothing to stop here. `@{handle} help` shows what can be asked for."
+    return f"Nothing of mine is open here. `@{handle} help` shows what can be asked for."
+
+
+def repairs(on: bool, handle: str) -> str:
+    """Repairs of red checks were switched on or off."""
+    if on:
+        return f"I repair red checks here again. `@{handle} retry` starts at once."
+    return f"I leave red checks here alone from now on, until `@{handle} autofix on`. What you ask for, I still do."
 
 
 def broken(reason: str) -> str:

@@ -228,9 +228,12 @@ class LocalGitHub:
         include: list[str],
         rules: list[dict[str, Any]],
         exclude: list[str] | None = None,
+        bypass: list[int] | None = None,
     ) -> Ruleset:
-        """A ruleset; `rules` are `{"type", "parameters"?}` as GitHub's API has them."""
-        row = Ruleset(self.store.rulesets.new_id(), name, include, rules, list(exclude or []))
+        """A ruleset; `rules` are `{"type", "parameters"?}` as GitHub's API has them, `bypass` ids of Apps."""
+        row = Ruleset(
+            self.store.rulesets.new_id(), name, include, rules, list(exclude or []), bypass=list(bypass or [])
+        )
         self.repository(full_name).rulesets.append(self.store.rulesets.add(row))
         return row
 

@@ -90,7 +90,7 @@ async def _of_content(
         return [out] if out else []
     if named := keyfiles.by_name(change.path, proposal.env_files):
         return [named]
-    if change.path in proposal.conflicts and (both := conflicts.left(change.path, content)):
+    if proposal.merges and (both := conflicts.left(change.path, content)):
         return [both]
     if inside := keyfiles.by_content(change.path, content):
         return [inside]

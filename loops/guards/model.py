@@ -44,8 +44,8 @@ class Proposal:
 
     `workflows_allowed`: whether the App may write workflow files. `repair`: the turn repairs red checks, so nobody
     asked for another behaviour. `redactor` knows the secrets that the turn was given. `env_files`: paths in the
-    repository where secrets were written for the tests. `conflicts`: files in which the turn was to resolve a conflict.
-    `merged`: when the turn merged somebody's commit, that
+    repository where secrets were written for the tests. `merges`: something was merged before the agent
+    began, and may have left conflicts. `merged`: when the turn merged somebody's commit, that
     commit's files, path -> (mode, sha); what is as it is there is their change, not the turn's. Sizes are in bytes.
     """
 
@@ -56,7 +56,7 @@ class Proposal:
     repair: bool = False
     redactor: Redactor = field(default_factory=Redactor)
     env_files: frozenset[str] = frozenset()
-    conflicts: frozenset[str] = frozenset()
+    merges: bool = False
     merged: Mapping[str, tuple[str, str]] | None = None
     file_bytes: int = 5_000_000
     changed_bytes: int = 20_000_000

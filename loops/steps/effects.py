@@ -37,6 +37,12 @@ async def find(tx: AsyncSession, session_id: int, kind: str, key: str) -> Effect
     return (await tx.execute(select(Effect).where(*where))).scalar_one_or_none()
 
 
+async def others(tx: AsyncSession, session_id: int, kind: str, key: str) -> list[Effect]:
+    """The effects of a kind under other keys than this."""
+    where = (Effect.session_id == session_id, Effect.kind == kind, Effect.key != key)
+    return list((await tx.execute(select(Effect).where(*where).order_by(Effect.id))).scalars())
+
+
 async def keep(
     tx: AsyncSession, session_id: int, kind: str, key: str, external_id: str, digest: str | None, now: float
 ) -> None:

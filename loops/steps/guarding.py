@@ -21,7 +21,7 @@ async def guard(loop: Loop, repo: Handle, session: Session, turn: Turn, result: 
         config=settings(session.config),
         workflows_allowed=await loop.github.grants(session.installation_id, "workflows"),
         repair=turn.kind == "checks",
-        conflicts=frozenset(map(str, turn.context.get("files") or ())) if turn.kind == "conflict" else frozenset(),
+        merges=bool(((turn.spec or {}).get("repository") or {}).get("merge")),
         redactor=await redactor_of(loop, turn),
         env_files=frozenset(filter(None, [((turn.spec or {}).get("env_file") or {}).get("path")])),
         merged=await _merged(repo, turn),

@@ -1,5 +1,7 @@
 """Our own check run on the head commit: the state in one line, and buttons to stop or to go on."""
 
+from functools import partial
+
 import structlog
 
 from github.checkruns import Button, OwnCheck, put_check
@@ -7,7 +9,7 @@ from github.errors import Invalid, NotFound, PermissionMissing
 from github.repository import Repository as Handle
 from loops.context import Loop
 from loops.decide import OPEN_SESSION
-from loops.steps.effects import show
+from loops.steps import effects
 from loops.story import Story, headline
 from loops.tables import Session
 
@@ -16,13 +18,42 @@ log = structlog.get_logger(__name__)
 KIND = "check"
 STOP = Button("Stop", "End this session now", "stop")
 RETRY = Button("Try again", "Another turn with the same task", "retry")
+REPAIR = Button("Repair from now on", "Repair red checks here again", "autofix-on")
+NO_REPAIR = Button("No repairs", "Leave red checks here alone", "autofix-off")
+SUPERSEDED = "superseded"
+
+
+async def _close_former(loop: Loop, repo: Handle, session: Session, story: Story) -> None:
+    """Nobody shall wait for our check on a commit that is not the head any more."""
+    async with loop.database.read() as tx:
+        former = await effects.others(tx, session.id, KIND, session.head_sha or "")
+    for effect in former:
+        ended = OwnCheck(
+            sha=effect.key,
+            external_id=session.public_id,
+            title="Went on with a newer commit",
+            summary=f"The work goes on with {session.head_sha}.",
+            conclusion="neutral",
+            details_url=story.url,
+        )
+        await effects.show(loop, session.id, KIND, effect.key, SUPERSEDED, partial(_put, repo, ended))
+
+
+async def _put(repo: Handle, wanted: OwnCheck, known: int | None) -> int | None:
+    try:
+        return await put_check(repo, wanted, check_run_id=known)
+    except (PermissionMissing, NotFound, Invalid) as error:
+        log.warning("check.not_shown", session=wanted.external_id, error=str(error))
+        return None
 
 
 async def show_check(loop: Loop, repo: Handle, session: Session, story: Story, body: str) -> None:
     """Bring the check run on the head up to date; nothing is sent when it says the same already."""
     if session.head_sha is None:
         return
+    await _close_former(loop, repo, session, story)
     open_now = session.status in OPEN_SESSION
+    repairs = NO_REPAIR if story.autofix else REPAIR
     wanted = OwnCheck(
         sha=session.head_sha,
         external_id=session.public_id,
@@ -30,15 +61,7 @@ async def show_check(loop: Loop, repo: Handle, session: Session, story: Story, b
         summary=body,
         conclusion="" if open_now else "success" if session.outcome == "green" else "neutral",
         details_url=story.url,
-        buttons=(STOP,) if open_now else (RETRY,) if session.outcome != "green" else (),
+        buttons=(STOP, repairs) if open_now else (RETRY, repairs) if session.outcome != "green" else (repairs,),
     )
-
-    async def put(known: int | None) -> int | None:
-        try:
-            return await put_check(repo, wanted, check_run_id=known)
-        except (PermissionMissing, NotFound, Invalid) as error:
-            log.warning("check.not_shown", session=session.public_id, error=str(error))
-            return None
-
     said = repr((wanted.title, wanted.conclusion, wanted.buttons, body))
-    await show(loop, session.id, KIND, session.head_sha, said, put)
+    await effects.show(loop, session.id, KIND, session.head_sha, said, partial(_put, repo, wanted))

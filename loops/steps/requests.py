@@ -16,8 +16,15 @@ from loops.leases import make_due
 from loops.steps.buttons import subject_of_button
 from loops.steps.facts import remember_installation, remember_person, remember_repository
 from loops.steps.labels import label_of
+from loops.steps.tell import status_of
 from loops.tables import Audit, Session
 
+BUTTONS = {
+    "stop": Command.STOP,
+    "retry": Command.RETRY,
+    "autofix-on": Command.AUTOFIX_ON,
+    "autofix-off": Command.AUTOFIX_OFF,
+}
 OWN_TEXT = (Where.ISSUE, Where.PULL)
 
 
@@ -46,10 +53,10 @@ async def take_request(loop: Loop, guid: str, request: Request) -> Decision:
     mention, handle = request.mention, loop.me.names[0]
     command = _command(request)
     if mention.problems:
-        await _answer(repo, request, subject, texts.problems(mention.problems, handle))
+        await answer(repo, request, subject, texts.problems(mention.problems, handle))
         return Decision("answered", "; ".join(mention.problems))
     if command is Command.HELP:
-        await _answer(repo, request, subject, texts.help_text(handle))
+        await answer(repo, request, subject, texts.help_text(handle))
         return Decision("answered", "help")
     if command in (Command.RUN, Command.RETRY):
         return await _run(loop, repo, guid, request, subject)
@@ -63,28 +70,32 @@ async def _label(loop: Loop, repo: Repository) -> str:
 
 
 async def _control(loop: Loop, repo: Repository, request: Request, subject: Subject, command: Command) -> Decision:
-    """`stop`, `status` and `autofix on|off` act on the conversation that is there."""
+    """`stop` and `status` act on the conversation that is there, `autofix on|off` also where there is none yet."""
     now = loop.clock()
+    stopped = False
     async with loop.database.write() as tx:
         await remember_repository(tx, request.repo, now)
-        session = await conversations.latest(tx, _topic(request, subject))
-        done = False
-        if session is not None:
-            if command is Command.STOP:
-                done = await conversations.cancel(tx, session, request.actor.login, now)
-            elif command is Command.STATUS:
-                await make_due(tx, session.id, now)
-                done = True
-            else:
-                session.options = {**session.options, "autofix": command is Command.AUTOFIX_ON}
-                await tx.flush()
-                await make_due(tx, session.id, now)
-                done = True
-            _audit(loop, tx, request, command.value, session)
-    if session is None or not done:
-        await _answer(repo, request, subject, texts.nothing_open(loop.me.names[0]))
-        return Decision("answered", "nothing is open here")
-    return Decision("cancelled" if command is Command.STOP else "noted", command.value, session.id)
+        topic = _topic(request, subject)
+        session = await conversations.latest(tx, topic)
+        if command is Command.STOP:
+            stopped = session is not None and await conversations.cancel(tx, session, request.actor.login, now)
+        elif command in (Command.AUTOFIX_ON, Command.AUTOFIX_OFF):
+            on = command is Command.AUTOFIX_ON
+            session = await conversations.switch_repairs(tx, topic, session, on=on, by=request.actor.login, now=now)
+        if session is not None and session.trigger != conversations.NEVER_BEGUN:
+            await make_due(tx, session.id, now)
+        _audit(loop, tx, request, command.value, session)
+    session_id = session.id if session else None
+    if command is Command.STOP and stopped:
+        return Decision("cancelled", command.value, session_id)
+    if command in (Command.AUTOFIX_ON, Command.AUTOFIX_OFF):
+        said = texts.repairs(command is Command.AUTOFIX_ON, loop.me.names[0])
+    elif command is Command.STATUS and session is not None:
+        said = await status_of(loop, session)
+    else:
+        said = texts.nothing_open(loop.me.names[0])
+    await answer(repo, request, subject, said)
+    return Decision("answered", command.value, session_id)
 
 
 async def _run(loop: Loop, repo: Repository, guid: str, request: Request, subject: Subject) -> Decision:
@@ -147,7 +158,7 @@ def _ask(guid: str, request: Request, subject: Subject) -> Ask:
             "title": subject.title,
             "body": subject.body,
             "author": subject.author.login if subject.author else "",
-            "retry": mention.command is Command.RETRY,
+            "retry": _command(request) is Command.RETRY,
         },
         delivery=guid,
     )
@@ -172,7 +183,9 @@ def _topic(request: Request, subject: Subject) -> Topic:
 
 def _command(request: Request) -> Command:
     if request.why is Why.BUTTON:
-        return {"stop": Command.STOP, "retry": Command.RETRY}.get(request.button, Command.RETRY)
+        return BUTTONS.get(request.button, Command.RETRY)
+    if request.why is Why.RERUN:
+        return Command.RETRY
     return request.mention.command
 
 
@@ -180,17 +193,18 @@ def _number(request: Request) -> int:
     return request.subject.number if request.subject else 0
 
 
-async def _answer(repo: Repository, request: Request, subject: Subject, body: str) -> None:
+async def answer(repo: Repository, request: Request, subject: Subject, body: str) -> None:
+    """Answer in a comment of its own; twice is once."""
     key = f"answer:{request.source.where}:{request.source.id or subject.number}"
     await comments.put_sticky(repo, subject.number, key, body)
 
 
-def _audit(loop: Loop, tx: AsyncSession, request: Request, action: str, session: Session) -> None:
+def _audit(loop: Loop, tx: AsyncSession, request: Request, action: str, session: Session | None) -> None:
     tx.add(
         Audit(
             at=loop.clock(),
             installation_id=request.repo.installation_id,
-            session_id=session.id,
+            session_id=session.id if session else None,
             actor=request.actor.login,
             surface="github",
             action=action,

@@ -6,11 +6,12 @@ from sqlalchemy import update
 from github import errors, triggers
 from github.events import BadPayload, parse
 from github.outcomes import Change, Hint, News, Outcome, Refused, Request
+from loops import texts
 from loops.context import Loop
 from loops.decisions import Decision
 from loops.steps.hints import take_hint, take_opened
 from loops.steps.news import take_news
-from loops.steps.requests import refuse, take_request
+from loops.steps.requests import answer, refuse, take_request
 from loops.tables import Delivery
 
 log = structlog.get_logger(__name__)
@@ -43,6 +44,7 @@ async def route(loop: Loop, guid: str) -> None:
                 await _release(loop, guid, loop.clock() + min(BACK_OFF_LIMIT, 0.5 * 2**tries))
                 return
             decision = Decision("failed", f"{type(error).__name__}: {error}")
+            await _say_so(loop, delivery, error)
         await _record(loop, guid, decision)
     log.info("delivery.done", guid=guid, decision=decision.what, reason=decision.reason, session=decision.session_id)
 
@@ -61,6 +63,19 @@ async def _handle(loop: Loop, guid: str, outcome: Outcome) -> Decision:
             return await refuse(loop, outcome)
         case _:
             return Decision("ignored", outcome.reason)
+
+
+async def _say_so(loop: Loop, delivery: Delivery, error: Exception) -> None:
+    """Somebody waits for an answer, and something of ours is broken: that is the answer."""
+    outcome = triggers.decide(parse(delivery.event, delivery.body or b""), loop.me)
+    if not isinstance(outcome, Request) or outcome.subject is None:
+        return
+    repo = loop.github.repository(outcome.repo.installation_id, outcome.repo.id, outcome.repo.full_name)
+    try:
+        if (await loop.access.of(repo, outcome.actor.login, outcome.actor.id)).may_write:
+            await answer(repo, outcome, outcome.subject, texts.broken(type(error).__name__))
+    except errors.GitHubError as unsaid:
+        log.warning("delivery.unanswered", guid=delivery.guid, error=str(unsaid))
 
 
 async def _record(loop: Loop, guid: str, decision: Decision) -> None:

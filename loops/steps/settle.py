@@ -19,7 +19,7 @@ from loops.context import Loop
 from loops.guards import sentences
 from loops.judge import Verdict, judge
 from loops.lasting import LASTING
-from loops.pullrequest import pull_body, pull_title
+from loops.pullrequest import commit_subject, pull_body, pull_title
 from loops.steps import forks
 from loops.steps.box import restart_turn
 from loops.steps.conflict import begin_conflict_turn, handed_back
@@ -85,7 +85,7 @@ async def _publish(loop: Loop, repo: Handle, session: Session, turn: Turn, resul
 
     fork = await forks.allowed_pull(repo, session)
     message = commit_message(
-        _subject(session, turn), _body(turn), turn=turn.public_id, co_authors=await _co_authors(loop, turn, fork)
+        commit_subject(session, turn), _body(turn), turn=turn.public_id, co_authors=await _co_authors(loop, turn, fork)
     )
     wanted = Publication(
         turn.public_id,
@@ -216,15 +216,6 @@ def _taken_in(turn: Turn) -> str | None:
         return None
     merge = ((turn.spec or {}).get("repository") or {}).get("merge")
     return str(merge["sha"]) if merge else None
-
-
-def _subject(session: Session, turn: Turn) -> str:
-    number = session.subject_number
-    if turn.kind == "checks":
-        return f"Repair the failing checks (attempt {turn.context.get('attempt')})"
-    words = str(turn.context.get("instruction") or "").strip().splitlines()
-    title = session.title or (words[0] if words else "")
-    return f"{title} (#{number})" if number else title
 
 
 def _body(turn: Turn) -> str:

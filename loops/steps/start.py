@@ -2,9 +2,13 @@
 
 from dataclasses import dataclass
 
-from github import refs, repositories
+from github import branches, refs, repositories
+from github.commits import commit_message
+from github.errors import RefusedBranch
+from github.pushrules import Push, would_refuse
 from github.repository import Repository as Handle
 from loops.context import Loop
+from loops.pullrequest import commit_subject
 from loops.steps import forks
 from loops.tables import Repository, Session, Turn
 
@@ -35,7 +39,25 @@ class CannotStart(Exception):
 
 
 async def start_of(loop: Loop, repo: Handle, session: Session, turn: Turn) -> Start:
-    """The commit to begin from: the head of our branch where there is one, else of the base branch."""
+    """The commit to begin from: the head of our branch where there is one, else of the base branch.
+
+    Raises CannotStart, also when it is known beforehand that GitHub will refuse the work, or that we may not push it.
+    """
+    start = await _begin(loop, repo, session, turn)
+    exists = start.ref == f"refs/heads/{start.branch}"
+    message = commit_message(commit_subject(session, turn), "", turn=turn.public_id)
+    push = Push(exists, (await loop.github.identity()).email, message)
+    if against := await would_refuse(repo, start.branch, push):
+        raise CannotStart("rules", "; ".join(against) + ".")
+    if exists:
+        try:
+            await branches.refuse_unless_ours_to_write(repo, start.branch)
+        except RefusedBranch as error:
+            raise CannotStart("rules", str(error)) from None
+    return start
+
+
+async def _begin(loop: Loop, repo: Handle, session: Session, turn: Turn) -> Start:
     facts = await repositories.facts(repo)
     if facts.archived:
         raise CannotStart("archived", f"{facts.full_name} is archived, so nothing can be pushed to it.")

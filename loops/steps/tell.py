@@ -12,7 +12,7 @@ from loops.line import Wait
 from loops.pictures import turns_of
 from loops.redact import Redactor
 from loops.seats import read_line
-from loops.steps.effects import show
+from loops.steps.effects import find, show
 from loops.steps.owncheck import show_check
 from loops.steps.start import handle
 from loops.steps.threads import answer_threads
@@ -33,6 +33,17 @@ async def tell(loop: Loop, session_id: int) -> None:
     await _sticky(loop, repo, session, body)
     await show_check(loop, repo, session, told, body)
     await answer_threads(loop, repo, session, turns)
+
+
+async def status_of(loop: Loop, session: Session) -> str:
+    """The state in a line, and where all of it stands."""
+    async with loop.database.read() as tx:
+        repository = await tx.get_one(Repository, session.repository_id)
+        told = await story_of(loop, tx, session, repository, await turns_of(tx, session.id))
+        posted = await find(tx, session.id, KIND, "sticky")
+    number = session.subject_number or session.pull_number
+    where = f"{told.repository_url}/issues/{number}#issuecomment-{posted.external_id}" if posted else told.url
+    return f"{story.headline(told)}. [All of it]({where})"
 
 
 async def _sticky(loop: Loop, repo: Handle, session: Session, body: str) -> None:

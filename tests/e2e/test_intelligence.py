@@ -1,43 +1,18 @@
 """What the loop makes of red checks: whose they are, what another attempt can do, and when it stops."""
 
-import base64
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from tests.e2e.acts import GROW, RIGHT, asked, content, push, runs
 from tests.e2e.house import House, house
-
-RIGHT = "pathlib.Path('value.txt').write_text('right')"
-COUNT = "value = pathlib.Path('value.txt'); value.write_text(value.read_text() + 'x')"
 
 
 @pytest.fixture
 async def home(tmp_path: Path) -> AsyncIterator[House]:
     async with house(tmp_path) as opened:
         yield opened
-
-
-async def push(home: House, name: str, content: str, branch: str = "main", login: str = "alice") -> None:
-    """A commit of a person's."""
-    known = await home.http(login).get(f"/repos/acme/widgets/contents/{name}?ref={branch}")
-    body = {"message": f"Change {name}", "content": base64.b64encode(content.encode()).decode(), "branch": branch}
-    if known.status_code == 200:
-        body["sha"] = known.json()["sha"]
-    await home.post(login, f"contents/{name}", body, method="PUT")
-
-
-async def asked(home: House, words: str, title: str = "Add a page") -> int:
-    number = await home.issue(title)
-    await home.comment(number, f"@greenloop {words}")
-    return number
-
-
-async def runs(home: House) -> None:
-    async def look() -> bool:
-        return any(turn.status == "running" for turn in await home.turns())
-
-    await home.until(look)
 
 
 async def test_what_is_red_on_the_base_branch_too_is_said_and_not_repaired(home: House) -> None:
@@ -62,7 +37,7 @@ async def test_what_is_red_on_the_base_branch_is_repaired_for_who_asks_for_it(ho
 
 async def test_the_same_failure_after_two_attempts_ends_the_loop(tmp_path: Path) -> None:
     async with house(tmp_path, run="'echo always the same; exit 3'", cap=5) as home:
-        home.agent(COUNT)
+        home.agent(GROW)
         number = await asked(home, "make it right")
         session = await home.ended()
         assert (session.reason, [turn.trigger for turn in await home.turns()]) == (
@@ -95,7 +70,7 @@ async def test_a_failure_of_the_machinery_is_run_again_before_an_attempt_is_spen
 async def test_a_failure_of_the_machinery_that_stays_is_run_again_once_only(tmp_path: Path) -> None:
     always = '\'echo "npm error code ECONNRESET"; echo "npm error network reset"; exit 1\''
     async with house(tmp_path, run=always, cap=1) as home:
-        home.agent(COUNT)
+        home.agent(GROW)
         await asked(home, "make it right")
         session = await home.ended(seconds=60)
         assert (session.reason, len(await home.turns())) == ("cap_reached", 2)
@@ -105,7 +80,7 @@ async def test_a_failure_of_the_machinery_that_stays_is_run_again_once_only(tmp_
 
 async def test_after_the_cap_a_persons_mention_still_works_and_counts_anew(tmp_path: Path) -> None:
     async with house(tmp_path, cap=1) as home:
-        home.agent(COUNT)
+        home.agent(GROW)
         number = await asked(home, "make it right")
         first = await home.ended()
         assert (first.reason, len(await home.turns())) == ("cap_reached", 2)
@@ -136,8 +111,7 @@ async def test_a_push_that_conflicts_becomes_one_turn_with_both_sides_in_the_box
     session = await home.ended()
     assert session.outcome == "green", await home.describe()
     assert [turn.kind for turn in await home.turns()] == ["issue", "issue", "conflict"]
-    content = (await home.get(f"contents/lines.txt?ref={branch}"))["content"]
-    assert base64.b64decode(content) == b"hers and ours"
+    assert await content(home, "lines.txt", branch) == "hers and ours"
     messages = [each["commit"]["message"] for each in await home.get(f"commits?sha={branch}")]
     assert any(message == "Change lines.txt" for message in messages)
 
@@ -146,11 +120,10 @@ async def test_a_push_that_conflicts_becomes_one_turn_with_both_sides_in_the_box
 async def test_a_conflict_that_the_agent_leaves_is_handed_back_and_her_commit_stays(home: House, agent: str) -> None:
     number, branch = await conflicting(home, agent)
     session = await home.ended()
-    content = (await home.get(f"contents/lines.txt?ref={branch}"))["content"]
-    assert (session.reason, base64.b64decode(content)) == ("push_refused", b"hers")
+    assert (session.reason, await content(home, "lines.txt", branch)) == ("push_refused", "hers")
     comment = (await home.bot_comments(number))[0]
     assert "`lines.txt`" in comment
-    assert "conflict" in comment
+    assert "The conflict is handed back" in comment
 
 
 async def test_a_force_push_during_a_turn_is_left_as_it_is(home: House) -> None:

@@ -62,7 +62,7 @@ def check(repository: Repository, actor: Actor, update: Update) -> Refused | Non
     branch = update.ref.removeprefix("refs/heads/")
     return (
         _protected(repository, actor, update, branch)
-        or _ruled(repository, update, branch)
+        or _ruled(repository, actor, update, branch)
         or _workflows(repository, actor, update)
     )
 
@@ -86,8 +86,14 @@ def _protected(repository: Repository, actor: Actor, update: Update, branch: str
     return Refused("protected branch hook declined", tuple(remote), remote[-1].removeprefix("error: "))
 
 
-def _ruled(repository: Repository, update: Update, branch: str) -> Refused | None:
-    broken = [text for _, rule in rules_for(repository, branch) if (text := _broken(repository.git, rule, update))]
+def bypasses(actor: Actor, ruleset: Ruleset) -> bool:
+    """Whether the ruleset does not bind who calls."""
+    return actor.token is not None and actor.token.installation.app.id in ruleset.bypass
+
+
+def _ruled(repository: Repository, actor: Actor, update: Update, branch: str) -> Refused | None:
+    binding = [rule for ruleset, rule in rules_for(repository, branch) if not bypasses(actor, ruleset)]
+    broken = [text for rule in binding if (text := _broken(repository.git, rule, update))]
     if not broken:
         return None
     remote = [f"error: GH013: Repository rule violations found for {update.ref}.", ""]

@@ -3,10 +3,10 @@
 from typing import Any
 
 from github.emulator.api.call import Answer, Call, Listing
-from github.emulator.api.errors import Refusal
+from github.emulator.api.errors import Refusal, not_found
 from github.emulator.api.route import Route
 from github.emulator.git import commits, refs
-from github.emulator.git.policy import rules_for
+from github.emulator.git.policy import bypasses, rules_for
 from github.emulator.store.repositories import Protection
 from github.emulator.views import commits as views
 from github.emulator.views import repositories
@@ -114,9 +114,29 @@ def rules(call: Call) -> Listing:
     return Listing(list(rules_for(call.repository, call.params["branch"])), show)
 
 
+def ruleset(call: Call) -> Answer:
+    """One ruleset, with whether it binds who asks. Conditions and bypass actors are for administrators only."""
+    repository, wanted = call.repository, call.number("ruleset_id")
+    found = next((row for row in repository.rulesets if row.id == wanted), None)
+    if found is None:
+        raise not_found()
+    body = {
+        "id": found.id,
+        "name": found.name,
+        "target": "branch",
+        "source_type": "Repository",
+        "source": repository.full_name,
+        "enforcement": "active" if found.active else "disabled",
+        "current_user_can_bypass": "always" if bypasses(call.actor, found) else "never",
+        "rules": found.rules,
+    }
+    return Answer(200, body)
+
+
 ROUTES = [
     Route("GET", f"{REPO}/branches", listed, "contents:read"),
     Route("GET", BRANCH, get, "contents:read"),
     Route("GET", f"{BRANCH}/protection", protection, "administration:read", "admin"),
+    Route("GET", f"{REPO}/rulesets/{{ruleset_id}}", ruleset, "metadata:read"),
     Route("GET", f"{REPO}/rules/branches/{{branch}}", rules, "metadata:read"),
 ]

@@ -32,7 +32,10 @@ class Protection:
 
 @dataclass(eq=False)
 class Ruleset:
-    """A ruleset: fnmatch patterns of full ref names (or `~ALL`, `~DEFAULT_BRANCH`) and its rules in GitHub's shape."""
+    """A ruleset: fnmatch patterns of full ref names (or `~ALL`, `~DEFAULT_BRANCH`) and its rules in GitHub's shape.
+
+    `bypass` are the ids of the Apps that it does not bind.
+    """
 
     id: int
     name: str
@@ -40,6 +43,7 @@ class Ruleset:
     rules: list[dict[str, Any]]
     exclude: list[str] = field(default_factory=list)
     active: bool = True
+    bypass: list[int] = field(default_factory=list)
 
 
 @dataclass(eq=False)
