@@ -211,7 +211,8 @@ async def output(request: Request) -> Response:
     if turn.begun_at is None and sent.state != protocol.FETCHING:
         await _end_tokens(here, turn)
     redactor = here.redactor.knowing([*await here.credentials.secrets(turn), _token(request)]) if data else Redactor()
-    taken = await ingest(here.database, turn, sent, data, redactor, now=here.clock())
+    price = here.settings.price_of(turn.model)
+    taken = await ingest(here.database, turn, sent, data, redactor, now=here.clock(), price=price)
     if taken.events:
         here.metrics.output.inc(taken.answer.offset - turn.output_offset)
         await here.bus.notify(f"session:{turn.session_id}")
@@ -242,7 +243,15 @@ async def _report(here: Surface, turn: Turn, sent: protocol.Result, files: dict[
         await here.credentials.read_back(turn, files)
     await _end_tokens(here, turn)
     known = [*await here.credentials.secrets(turn), *(content.decode("utf-8", "replace") for content in files.values())]
-    wake = await store_result(here.database, turn, sent, files, here.redactor.knowing(known), now=here.clock())
+    wake = await store_result(
+        here.database,
+        turn,
+        sent,
+        files,
+        here.redactor.knowing(known),
+        now=here.clock(),
+        price=here.settings.price_of(turn.model),
+    )
     if wake is None:
         return
     here.metrics.results.labels(sent.reason[:32]).inc()

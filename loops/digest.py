@@ -7,6 +7,7 @@ from typing import Any
 
 from k8s.runner.protocol import LONGEST_LINE, OUTPUT_CHUNK
 from loops.journal import Entry
+from loops.prices import Price, cost_of
 from loops.redact import Redactor
 from loops.runtimes.base import EVENT_TEXT, JSON, Parser, Runtime, RuntimeEvent, clip
 
@@ -26,29 +27,48 @@ _STREAMED = ("assistant_delta", "reasoning")
 
 @dataclass
 class Usage:
-    """What the turn used, as its CLI counts. `cost` in US dollars."""
+    """What the turn used, as its CLI counts. `cost` in US dollars.
+
+    Where a CLI tells no cost, `price` gives an estimate. `estimated` is the part of the cost so far that is one: a CLI
+    that tells its cost at the end tells all of it, and the estimates go.
+    """
 
     steps: int = 0
     input: int = 0
     cached: int = 0
     output: int = 0
     cost: float = 0.0
+    price: Price | None = None
+    estimated: float = 0.0
 
     def add(self, payload: Mapping[str, Any]) -> None:
         """Add a usage event's payload; what is no number counts nothing."""
-        for name in ("steps", "input", "cached", "output"):
-            setattr(self, name, getattr(self, name) + max(0, int(_number(payload.get(name)))))
+        counted = {name: max(0, int(_number(payload.get(name)))) for name in ("steps", "input", "cached", "output")}
+        for name, number in counted.items():
+            setattr(self, name, getattr(self, name) + number)
+        if payload.get("cost") is None:
+            estimate = cost_of({**counted, "cost": None}, self.price) or 0.0
+            self.cost, self.estimated = self.cost + estimate, self.estimated + estimate
+            return
         self.cost += max(0.0, _number(payload.get("cost")))
+        if not counted["steps"]:
+            self.cost, self.estimated = self.cost - self.estimated, 0.0
+
+    @property
+    def used(self) -> bool:
+        """Whether anything was."""
+        return any((self.steps, self.input, self.cached, self.output, self.cost))
 
 
 @dataclass
 class Digest:
-    """`taken` bytes of the data became `entries`; `state` is what to go on with."""
+    """`taken` bytes of the data became `entries`; `state` is what to go on with; `edited` are paths, as told."""
 
     taken: int
     state: JSON
     entries: list[Entry] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
+    edited: set[str] = field(default_factory=set)
 
 
 def parser_of(runtime: Runtime, state: Mapping[str, Any], totals: Totals = None) -> Parser:
@@ -60,7 +80,14 @@ def parser_of(runtime: Runtime, state: Mapping[str, Any], totals: Totals = None)
 
 
 def digest(
-    runtime: Runtime, state: Mapping[str, Any], data: bytes, redactor: Redactor, *, end: bool, totals: Totals = None
+    runtime: Runtime,
+    state: Mapping[str, Any],
+    data: bytes,
+    redactor: Redactor,
+    *,
+    end: bool,
+    totals: Totals = None,
+    price: Price | None = None,
 ) -> Digest:
     """Take as many whole lines of `data` as can be shown now; with `end`, all of it.
 
@@ -68,13 +95,18 @@ def digest(
     time: the box sends them again.
     """
     lines, cut = _lines(data, end=end)
-    work = _Work(parser_of(runtime, state, totals), redactor, skipping=bool(state.get("cut")))
+
+    def begin() -> _Work:
+        usage = Usage(price=price, estimated=float(state.get("estimated") or 0.0))
+        return _Work(parser_of(runtime, state, totals), redactor, usage, skipping=bool(state.get("cut")))
+
+    work = begin()
     for line in lines:
         work.line(line)
     safe = len(lines) if end or cut or len(data) >= FORCED_AT else work.safe()
     if safe < len(lines):
         lines = lines[:safe]
-        work = _Work(parser_of(runtime, state, totals), redactor, skipping=bool(state.get("cut")))
+        work = begin()
         for line in lines:
             work.line(line)
     if cut:
@@ -84,12 +116,16 @@ def digest(
     new_state: JSON = {"parser": redactor.value(work.parser.state())}
     if work.skipping:
         new_state["cut"] = True
-    return Digest(sum(map(len, lines)), new_state, work.entries, work.usage)
+    if work.usage.estimated:
+        new_state["estimated"] = work.usage.estimated
+    return Digest(sum(map(len, lines)), new_state, work.entries, work.usage, work.edited)
 
 
-def entries_of(events: Sequence[RuntimeEvent], redactor: Redactor) -> tuple[list[Entry], Usage]:
+def entries_of(
+    events: Sequence[RuntimeEvent], redactor: Redactor, price: Price | None = None
+) -> tuple[list[Entry], Usage]:
     """Events that came from elsewhere than a line (the ending of a turn), redacted and bounded in the same way."""
-    usage = Usage()
+    usage = Usage(price=price)
     for event in events:
         if event.kind == "usage":
             usage.add(event.payload)
@@ -110,11 +146,12 @@ def _lines(data: bytes, *, end: bool) -> tuple[list[bytes], bool]:
 class _Work:
     """Lines in, entries out. The text of the message that is being streamed is collected until it is flushed."""
 
-    def __init__(self, parser: Parser, redactor: Redactor, *, skipping: bool) -> None:
+    def __init__(self, parser: Parser, redactor: Redactor, usage: Usage, *, skipping: bool) -> None:
         self.parser = parser
         self.skipping = skipping
         self.entries: list[Entry] = []
-        self.usage = Usage()
+        self.usage = usage
+        self.edited: set[str] = set()
         self._redactor = redactor
         self._streamed: RuntimeEvent | None = None
         self._text: list[str] = []
@@ -157,6 +194,8 @@ class _Work:
         if event.kind == "usage":
             self.usage.add(event.payload)
             return
+        if event.kind == "file_edit":
+            self.edited.add(str(event.payload.get("path") or ""))
         if event.kind not in _STREAMED:
             self.flush()
             self.entries.append(_entry(event, self._redactor))

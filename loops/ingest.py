@@ -1,7 +1,7 @@
 """Output of an agent into events, exactly once: offset, parser and events change in one transaction."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,11 +11,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from k8s.runner.protocol import FETCHING, Output, OutputAnswer
 from loops import journal
-from loops.caps import Caps, Spent, passed
+from loops.caps import Caps
 from loops.database import Database
 from loops.digest import Digest, Usage, digest
+from loops.prices import Price
 from loops.redact import Redactor
 from loops.runtimes.registry import get
+from loops.spending import spent_before, spent_of
 from loops.tables import Box, Turn
 
 IN_A_THREAD = 32 * 1024
@@ -35,9 +37,18 @@ class Taken:
 
 
 async def ingest(
-    database: Database, turn: Turn, output: Output, data: bytes, redactor: Redactor, *, now: float
+    database: Database,
+    turn: Turn,
+    output: Output,
+    data: bytes,
+    redactor: Redactor,
+    *,
+    now: float,
+    price: Price | None = None,
 ) -> Taken:
     """Store what is new in `data`, which begins at `output.offset`. Raises TurnOver.
+
+    `price` is the model's, for CLIs that tell no cost.
 
     A chunk that comes again, or overlaps what is stored, adds only what is new; one that would leave a gap adds
     nothing, and the answer says where to go on.
@@ -46,7 +57,7 @@ async def ingest(
         raise TurnOver(f"turn {turn.public_id} is {turn.status}")
     overlaps = output.offset <= turn.output_offset
     fresh = data[turn.output_offset - output.offset :] if overlaps else b""
-    new = await _digest(turn, fresh, redactor, end=output.end and overlaps)
+    new = await _digest(turn, fresh, redactor, end=output.end and overlaps, price=price)
     begins = turn.begun_at is None and output.state != FETCHING
     async with database.write() as tx:
         if not await _store(tx, turn, new, now, begins=begins):
@@ -58,12 +69,11 @@ async def ingest(
     return Taken(OutputAnswer(turn.output_offset + new.taken, stop), len(new.entries))
 
 
-async def _digest(turn: Turn, data: bytes, redactor: Redactor, *, end: bool) -> Digest:
+async def _digest(turn: Turn, data: bytes, redactor: Redactor, *, end: bool, price: Price | None) -> Digest:
     if not data:
         return Digest(0, turn.parser_state)
-    work = partial(
-        digest, get(turn.runtime or "command"), turn.parser_state, data, redactor, end=end, totals=resumed_totals(turn)
-    )
+    runtime, totals = get(turn.runtime or "command"), resumed_totals(turn)
+    work = partial(digest, runtime, turn.parser_state, data, redactor, end=end, totals=totals, price=price)
     return work() if len(data) < IN_A_THREAD else await asyncio.to_thread(work)
 
 
@@ -81,6 +91,8 @@ async def _store(tx: AsyncSession, turn: Turn, new: Digest, now: float, *, begin
         values |= {"output_offset": turn.output_offset + new.taken, "parser_state": new.state}
     if begins:
         values["begun_at"] = now
+    if new.edited:
+        values["changed_files"] = _edited(turn, new.edited)
     done = await tx.execute(
         update(Turn)
         .where(Turn.id == turn.id, Turn.status == "running", Turn.output_offset == turn.output_offset)
@@ -89,38 +101,25 @@ async def _store(tx: AsyncSession, turn: Turn, new: Digest, now: float, *, begin
     if rows(done) != 1:
         return False
     await tx.execute(update(Box).where(Box.name == turn.box).values(seen_at=now, used_at=now))
-    if new.usage != Usage():
+    if new.usage.used or new.edited:
         await _apply_caps(tx, turn)
     await journal.append(tx, turn.session_id, new.entries, at=now, turn_id=turn.id)
     return True
 
 
 async def _apply_caps(tx: AsyncSession, turn: Turn) -> None:
-    """Have the turn stopped once it, or its session, used more steps, tokens or money than its `limits` allow."""
-    found = await tx.execute(
-        select(Turn.id, Turn.steps, Turn.input_tokens + Turn.output_tokens, Turn.cost).where(
-            Turn.session_id == turn.session_id
-        )
-    )
-    own, before = Spent(), Spent()
-    for turn_id, steps, tokens, cost in found:
-        used = Spent(steps, tokens, cost)
-        if turn_id == turn.id:
-            own = used
-        else:
-            before += used
-    limits = turn.limits
-    caps = Caps(
-        turn_steps=limits.get("steps"),
-        turn_tokens=limits.get("tokens"),
-        session_tokens=limits.get("session_tokens"),
-        turn_cost=limits.get("cost"),
-        session_cost=limits.get("session_cost"),
-    )
-    over = passed(caps, own, before)
-    if over is not None:
-        reason = f"limit_exceeded: {over.message.removeprefix('Stopped: ')}"
-        await tx.execute(update(Turn).where(Turn.id == turn.id, Turn.stop_reason.is_(None)).values(stop_reason=reason))
+    """Have the turn stopped once it, or its session, used more than its `limits` allow."""
+    row = await tx.get_one(Turn, turn.id, populate_existing=True)
+    over = Caps.of(row.limits).passed(spent_of(row), await spent_before(tx, row.session_id, row.id))
+    if over is not None and row.stop_reason is None:
+        row.stop_reason = over.reason
+
+
+def _edited(turn: Turn, paths: Set[str]) -> list[str]:
+    """The files of the checkout that the agent has edited so far, of `paths` as its CLI tells them."""
+    inside = f"/{(turn.spec or {}).get('workdir')}/"
+    own = {path.partition(inside)[2] if path.startswith("/") else path.removeprefix("./") for path in paths}
+    return sorted({*map(str, turn.changed_files), *filter(None, own)})
 
 
 def spent(usage: Usage) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from typing import Literal
 
 from k8s.runner import protocol
 from k8s.runner.protocol import Result
+from loops.caps import Caps, Counter, Spent
 from loops.prompts.fence import fence
 
 STDERR_SHOWN = 600
@@ -25,18 +26,26 @@ class Verdict:
 
 
 def judge(
-    result: Result, *, answer_error: str | None, stop_reason: str | None, cancelled: bool, seconds: float
+    result: Result,
+    *,
+    answer_error: str | None,
+    stop_reason: str | None,
+    cancelled: bool,
+    caps: Caps,
+    before: Spent,
+    limit: Literal["steps", "cost"] | None = None,
 ) -> Verdict:
-    """`answer_error` is what the runtime made of the ending (None: there is an answer)."""
+    """`answer_error` is what the runtime made of the ending (None: there is an answer), `limit` the cap at which its
+    CLI ended by itself. `before`: what the session had used when the turn began.
+    """
     if cancelled:
         return Verdict("cancelled", note=stop_reason or "")
     if result.reason == protocol.CANCELLED:
         return Verdict("failed", stop_reason or "cancelled", result.message)
     if result.reason == protocol.TIMEOUT:
-        note = f"The agent was ended after {_minutes(seconds)}. Raise `limits.minutes` if the work needs longer."
-        return Verdict("failed", "limit_exceeded: wall clock", note)
+        return Verdict("failed", "limit_exceeded: wall clock", _reached(caps, "seconds", before, result.message))
     if result.reason == protocol.TOO_MANY_CHANGES:
-        return Verdict("failed", "limit_exceeded: changed files", result.message)
+        return Verdict("failed", "limit_exceeded: changed files", _reached(caps, "files", Spent(), result.message))
     if result.reason == protocol.TOO_LARGE:
         return Verdict("failed", "limit_exceeded: changed bytes", result.message)
     if result.reason == protocol.RUNNER_RESTARTED:
@@ -47,6 +56,8 @@ def judge(
         return Verdict("failed", "agent_failed: it did not start", result.message)
     if result.reason != protocol.EXITED:
         return Verdict("failed", result.reason, result.message)
+    if answer_error is not None and limit is not None and (over := caps.reached(limit, before)) is not None:
+        return Verdict("failed", over.reason)
     if result.exit_code != 0 and answer_error is not None:
         return Verdict("failed", f"agent_failed: exit code {result.exit_code}", _why(answer_error, result.stderr_tail))
     if answer_error is not None and not result.changes:
@@ -60,5 +71,6 @@ def _why(error: str, stderr: str) -> str:
     return fence(f"{error}\n\n{tail}" if tail and tail not in error else error, WORDS_SHOWN)
 
 
-def _minutes(seconds: float) -> str:
-    return f"{seconds:g} seconds" if seconds < 120 else f"{seconds / 60:g} minutes"
+def _reached(caps: Caps, counter: Counter, before: Spent, said: str) -> str:
+    over = caps.reached(counter, before)
+    return f"{said} {over.message}".strip() if over else said

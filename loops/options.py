@@ -2,7 +2,9 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from loops.prices import Price, price_of, table_of
 
 
 class LoopOptions(BaseModel):
@@ -42,6 +44,24 @@ class LoopOptions(BaseModel):
     session_tokens: int = Field(20_000_000, ge=1, description="Tokens of one session.")
     turn_cost: float = Field(10.0, gt=0, description="Cost of one turn.")
     session_cost: float = Field(40.0, gt=0, description="Cost of one session.")
+    session_steps: int = Field(1000, ge=1, description="Steps of the agent in all turns of one session.")
+    session_seconds: float = Field(14_400, gt=0, description="Time of agents at work in one session: four hours.")
+    session_changed_files: int = Field(1000, ge=1, description="Files that all turns of one session may change.")
+    prices: dict[str, dict[str, float]] = Field(
+        {},
+        description='Prices for CLIs that tell no cost, as JSON: {"MODEL": {"input": 1, "cached": 0.1, "output": 4}}, '
+        "US dollars for a million tokens. Each replaces, or adds to, a list price in loops/prices.py.",
+    )
+
+    @field_validator("prices")
+    @classmethod
+    def _prices_are_prices(cls, prices: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+        table_of(prices)
+        return prices
+
+    def price_of(self, model: str | None) -> Price | None:
+        """The price of a model; None where nobody knows it."""
+        return price_of(model or "", table_of(self.prices))
 
     running_sessions: int = Field(
         3, ge=1, description="Turns of one installation that run at once; others wait in line."

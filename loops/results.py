@@ -14,6 +14,7 @@ from loops import journal, leases
 from loops.database import Database
 from loops.digest import bounded, clean, entries_of, parser_of
 from loops.ingest import TurnOver, resumed_totals, rows, spent
+from loops.prices import Price
 from loops.redact import Redactor
 from loops.runtimes.base import Ending, clip
 from loops.runtimes.registry import get
@@ -61,7 +62,14 @@ async def log_of(tx: AsyncSession, turn: Turn, name: str) -> bytes | None:
 
 
 async def store_result(
-    database: Database, turn: Turn, result: Result, files: Mapping[str, bytes], redactor: Redactor, *, now: float
+    database: Database,
+    turn: Turn,
+    result: Result,
+    files: Mapping[str, bytes],
+    redactor: Redactor,
+    *,
+    now: float,
+    price: Price | None = None,
 ) -> int | None:
     """Store the result and make the session due; its `wake` then. None if it was stored before: nothing changes.
 
@@ -73,7 +81,7 @@ async def store_result(
         return None
     ending = Ending(result.exit_code, result.reason, result.stderr_tail, files)
     outcome = parser_of(get(turn.runtime or "command"), turn.parser_state, resumed_totals(turn)).outcome(ending)
-    entries, usage = entries_of(outcome.events, redactor)
+    entries, usage = entries_of(outcome.events, redactor, price)
     message = clean(redactor.text(outcome.message))
     stored = stored_result(result, redactor) | {
         "outcome": {

@@ -164,7 +164,7 @@ class ClaudeParser:
         cost = total - before if total >= before else total
         already = memory.seen.get("cost", 0)
         memory.seen, memory.after = {**told, "cost": cost}, {"cost": total}
-        return usage(0, tokens=(rest[0], rest[1], rest[2]), cost=max(0.0, cost - already))
+        return usage(0, tokens=(rest[0], rest[1], rest[2]), cost=max(0.0, cost - already) or None)
 
 
 def _tokens(told: JSON) -> tuple[float, float, float]:

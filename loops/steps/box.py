@@ -119,6 +119,7 @@ async def restart_turn(tx: AsyncSession, turn: Turn) -> None:
     """Queue the turn once more, on a fresh box; under another marker, since the old processes may still live."""
     turn.lost += 1
     turn.status, turn.box, turn.result, turn.handed_at, turn.heartbeat_at = "queued", None, None, None, None
+    turn.changed_files = []
     turn.output_offset, turn.parser_state, turn.trouble_at, turn.begun_at = 0, {}, None, None
     turn.marker = f"{turn.marker.partition('_')[0]}_{turn.lost}"
 

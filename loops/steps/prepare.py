@@ -2,19 +2,23 @@
 
 import random
 from dataclasses import dataclass
+from typing import Any
 
 import structlog
 
 from k8s.boxes import BoxesUnavailable, BoxState
 from loops import decide, journal
+from loops.caps import Caps
 from loops.context import Loop
 from loops.line import Wait, words
 from loops.seats import bounds, read_line, take_seat
+from loops.spending import spent_before
 from loops.steps.admission import admit
 from loops.steps.box import ensure_box, make_room, stop_boxes
 from loops.steps.env import env_of
+from loops.steps.limits import limits_of
 from loops.steps.prompting import prompt_of
-from loops.steps.runtime import CannotRun, limits_of, runtime_of, spec_of
+from loops.steps.runtime import CannotRun, runtime_of, spec_of
 from loops.steps.start import CannotStart, handle, start_of
 from loops.tables import Box, Repository, Session, Turn
 
@@ -47,7 +51,8 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
         chosen = await runtime_of(loop, session)
         wanted = await env_of(loop, session, start, repository.full_name)
         prompt = await prompt_of(loop, repo, session, turn, start, wanted)
-        spec = spec_of(loop, chosen, prompt, repository, start, session, turn, wanted)
+        limits = await _limits(loop, session, turn)
+        spec = spec_of(loop, chosen, prompt, repository, start, session, turn, wanted, limits)
     except (CannotStart, CannotRun) as error:
         await _refuse(loop, session, turn, error.reason, str(error))
         return None
@@ -62,7 +67,7 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
         turn.runtime, turn.model = chosen.runtime.name, chosen.model
         turn.profile_id = chosen.profile.id if chosen.profile else None
         turn.spec = spec
-        turn.limits = limits_of(loop, session)
+        turn.limits = limits
         turn.base_sha = start.sha
         turn.status, turn.started_at = "ready", now
         turn.waits = placed.message or None
@@ -130,6 +135,16 @@ async def _say(loop: Loop, turn: Turn, text: str) -> None:
         row = await tx.get_one(Turn, turn.id)
         row.waits = text
         await journal.append(tx, row.session_id, [("status", {"text": text})], at=loop.clock(), turn_id=row.id)
+
+
+async def _limits(loop: Loop, session: Session, turn: Turn) -> dict[str, Any]:
+    """The turn's caps. Raises CannotRun where its session has used one of them up."""
+    async with loop.database.read() as tx:
+        before = await spent_before(tx, session.id, turn.id)
+    limits = limits_of(loop, session, before)
+    if (over := Caps.of(limits).used_up(before)) is not None:
+        raise CannotRun("", over.reason)
+    return limits
 
 
 async def _refuse(loop: Loop, session: Session, turn: Turn, reason: str, message: str) -> None:

@@ -19,7 +19,9 @@ from loops.tables import Profile, Repository, Session, Turn
 class CannotRun(Exception):
     """The turn's runtime cannot be had; the message is for the person who asked."""
 
-    reason = "credentials"
+    def __init__(self, message: str, reason: str = "credentials") -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 @dataclass(frozen=True)
@@ -84,12 +86,13 @@ def spec_of(
     session: Session,
     turn: Turn,
     wanted: Wanted | None,
+    limits: dict[str, Any],
 ) -> dict[str, Any]:
     """What the box is told, in the shape of the runner's protocol, without secrets; `request` makes them at hand-out.
 
     Raises CannotRun when the runtime cannot make a command of it.
     """
-    profile, limits = chosen.profile, limits_of(loop, session)
+    profile = chosen.profile
     try:
         request = TurnRequest(
             prompt=prompt,
@@ -99,8 +102,8 @@ def spec_of(
             base_url=(profile.base_url or "") if profile else "",
             credential=credential_of(profile, loop.vault) if profile else Credential(),
             resume=_resume(session, chosen.runtime.name),
-            max_steps=limits["steps"],
-            max_cost=limits["cost"],
+            max_steps=limits["steps_left"],
+            max_cost=limits["cost_left"],
             program=loop.options.command if chosen.runtime.name == profiles.WITHOUT_ACCOUNT else "",
         )
         invocation = chosen.runtime.command(request)
@@ -127,28 +130,6 @@ def spec_of(
             for name in turn.context.get("logs") or ()
         ],
         "env_file": wanted.spec() if wanted else None,
-    }
-
-
-def limits_of(loop: Loop, session: Session) -> dict[str, Any]:
-    """The turn's caps: the repository's where it sets them, else ours, and never far above ours."""
-    options, config = loop.options, (session.config or {}).get("limits") or {}
-    asked = config.get("minutes")
-    return {
-        "seconds": options.turn_seconds if asked is None else min(asked * 60, 4 * options.turn_seconds),
-        "output_bytes": options.output_bytes,
-        "changed_files": min(config.get("files") or options.changed_files, options.changed_files),
-        "changed_bytes": options.changed_bytes,
-        "file_bytes": options.file_bytes,
-        "steps": min(
-            config.get("steps") or options.turn_steps,
-            session.options.get("steps") or options.turn_steps,
-            options.turn_steps,
-        ),
-        "tokens": options.turn_tokens,
-        "cost": options.turn_cost,
-        "session_tokens": min(config.get("tokens") or options.session_tokens, options.session_tokens),
-        "session_cost": min(config.get("cost") or options.session_cost, options.session_cost),
     }
 
 

@@ -15,11 +15,13 @@ from github.trees import FileChange, TreeMismatch
 from k8s.runner import protocol
 from k8s.runner.protocol import Result
 from loops import decide, journal
+from loops.caps import Caps, Passed, Spent
 from loops.context import Loop
 from loops.guards import sentences
 from loops.judge import Verdict, judge
 from loops.lasting import LASTING
 from loops.pullrequest import commit_subject, pull_body, pull_title
+from loops.spending import spent_before
 from loops.steps import forks
 from loops.steps.box import restart_turn
 from loops.steps.conflict import begin_conflict_turn, handed_back
@@ -38,6 +40,7 @@ async def settle(loop: Loop, session: Session, action: decide.Settle) -> None:
     async with loop.database.read() as tx:
         turn = await tx.get_one(Turn, action.turn)
         repository = await tx.get_one(Repository, session.repository_id)
+        before = await spent_before(tx, session.id, turn.id)
     result = protocol.result_from_json(turn.result or {})
     outcome = (turn.result or {}).get("outcome") or {}
     verdict = judge(
@@ -45,8 +48,12 @@ async def settle(loop: Loop, session: Session, action: decide.Settle) -> None:
         answer_error=outcome.get("error"),
         stop_reason=turn.stop_reason,
         cancelled=session.cancel_by is not None,
-        seconds=float(turn.limits.get("seconds") or loop.options.turn_seconds),
+        caps=Caps.of(turn.limits),
+        before=before,
+        limit=outcome.get("limit"),
     )
+    if verdict.kind == "publish" and (over := _too_much(turn, result, before)) is not None:
+        verdict = Verdict("failed", over.reason)
     published: Published | None = None
     diff = ""
     repo = handle(loop, repository)
@@ -72,6 +79,12 @@ async def settle(loop: Loop, session: Session, action: decide.Settle) -> None:
     if turn.kind == "conflict" and verdict.kind == "failed":
         verdict = replace(verdict, note=f"{verdict.note}\n\n{handed_back(session, turn)}")
     await _record(loop, session, turn, result, outcome, verdict, published, diff)
+
+
+def _too_much(turn: Turn, result: Result, before: Spent) -> Passed | None:
+    """The cap on changed files that this turn passes, by itself or with what its session changed before."""
+    changed = Spent(files=frozenset(change.path for change in result.changes))
+    return Caps.of(turn.limits).passed(changed, Spent(files=before.files)) if turn.kind != "conflict" else None
 
 
 async def _publish(loop: Loop, repo: Handle, session: Session, turn: Turn, result: Result) -> Published:
@@ -150,7 +163,7 @@ async def _record(
         if verdict.kind == "again" and row.lost == 0:
             await restart_turn(tx, row)
             return
-        row.finished_at, row.given = now, None
+        row.finished_at, row.given, row.changed_files = now, None, []
         _keep_resume(fresh, row, outcome)
         if published is not None:
             row.status = "done"

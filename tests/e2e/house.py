@@ -29,10 +29,12 @@ from k8s.options import PodOptions
 from loops.database import Database
 from loops.decide import OPEN_SESSION
 from loops.migrations import upgrade
-from loops.tables import Delivery, Session, Turn
+from loops.tables import Delivery, Profile, Session, Turn
+from loops.vault import Vault
 
 T = TypeVar("T")
 REPOSITORY = "acme/widgets"
+PROVIDER_KEY = "sk-planted-0123456789"
 CHECK = 'test "$(cat value.txt)" = right'
 WORKFLOW = """
 name: CI
@@ -74,7 +76,7 @@ class House:
         self.local.set_permission(REPOSITORY, "alice", "write")
         self.local.set_permission(REPOSITORY, "bob", "read")
         await self._service(settings)
-        self.local.install("acme", [REPOSITORY])
+        self.installation = self.local.install("acme", [REPOSITORY]).id
 
     async def use_cluster(self, **pod: Any) -> SmallCluster:
         """Have boxes on a small cluster of this test's own; `pod` are options of the boxes."""
@@ -166,6 +168,14 @@ class House:
         """What the agent does from now on: Python code in the checkout; `prompt` is what it was asked."""
         head = "import os, pathlib, subprocess, sys, time\nprompt = sys.stdin.read()\n"
         (self.folder / "agent.py").write_text(head + textwrap.dedent(code))
+
+    async def account(self, secret: str = PROVIDER_KEY, **about: Any) -> None:
+        """A provider account that belongs to everybody of the installation."""
+        token = Vault(self.settings.encryption_key_list()).encrypt(secret)
+        usual = {"name": "main", "provider": "scripted", "credential_kind": "api_key", "model": "scripted"}
+        known = {"installation_id": self.installation, "is_default": True, "created_at": 0, "updated_at": 0}
+        async with self.database.write() as tx:
+            tx.add(Profile(**{**usual, **known, **about}, secret=token))
 
     # people
 

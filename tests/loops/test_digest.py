@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from k8s.runner.protocol import LONGEST_LINE
 from loops.digest import FORCED_AT, PAYLOAD_TEXT, bounded, clean, digest, entries_of
+from loops.prices import Price
 from loops.redact import MASK, Redactor
 from loops.runtimes.base import EVENT_TEXT, JSON, Ending, Outcome, RuntimeEvent
 from loops.runtimes.command import CommandRuntime
@@ -170,3 +171,16 @@ def test_events_of_the_ending_are_redacted_too() -> None:
     events = [RuntimeEvent("error", {"message": f"bad {SECRET}"}), RuntimeEvent("usage", {"steps": 2})]
     entries, usage = entries_of(events, Redactor([SECRET]))
     assert (entries, usage.steps) == ([("error", {"message": f"bad {MASK}"})], 2)
+
+
+def test_a_cost_told_at_the_end_takes_the_place_of_what_was_estimated_before() -> None:
+    def line(steps: int, given: int, cost: float | None) -> bytes:
+        told = {"kind": "usage", "steps": steps, "input": given, "cached": 0, "output": 0, "cost": cost}
+        return json.dumps(told).encode() + b"\n"
+
+    price, total = Price(1_000_000, 0, 0), 0.0
+    state: JSON = {}
+    for data in (line(1, 2, None), line(1, 3, None) + line(0, 1, 4.25), line(1, 1, None)):
+        done = digest(JsonRuntime(), state, data, Redactor(), end=False, price=price)
+        total, state = total + done.usage.cost, done.state
+    assert (total, state["estimated"]) == (5.25, 1.0)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from k8s.runner import processes, protocol
-from loops.caps import Caps, Spent, passed
+from loops.caps import Caps, Spent
 from loops.runtimes import registry
 from loops.runtimes.base import Credential, Ending, Invocation, Outcome, Resume, RuntimeEvent, TurnRequest
 from loops.runtimes.scripted.brain import Script
@@ -109,7 +109,7 @@ class RealCli:
             self._one(box, server, "resumed", again, sha, script="work")
             self._one(box, server, "refused", turns["refused"], sha)
             if "endless" in turns:
-                caps = Caps(turn_steps=STEPS)
+                caps = Caps.of({"steps": STEPS})
                 self._one(box, server, "endless", turns["endless"], sha, cancel=lambda told: self._over(told, caps))
             begun = box.checkout / "begun.txt"
             if "hangs" in turns:
@@ -179,8 +179,8 @@ class RealCli:
         lines = told.output.decode().splitlines()
         spent = Spent()
         for payload in (event.payload for line in lines for event in parser.parse(line) if event.kind == "usage"):
-            spent += Spent(payload["steps"], payload["input"] + payload["output"], payload["cost"] or 0)
-        over = passed(caps, spent)
+            spent += Spent(payload["steps"], tokens=payload["input"] + payload["output"], cost=payload["cost"] or 0)
+        over = caps.passed(spent)
         return over.message if over else None
 
 

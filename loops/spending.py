@@ -1,0 +1,29 @@
+"""What the turns of a session have used so far, as their rows tell."""
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from loops.caps import Spent
+from loops.tables import Turn
+
+
+async def spent_before(tx: AsyncSession, session_id: int, turn_id: int) -> Spent:
+    """What all turns of the session but this one have used."""
+    found = await tx.execute(select(Turn).where(Turn.session_id == session_id, Turn.id != turn_id))
+    spent = Spent()
+    for turn in found.scalars():
+        spent += spent_of(turn)
+    return spent
+
+
+def spent_of(turn: Turn) -> Spent:
+    """What this turn has used; its time only once it is over, since its runner keeps that."""
+    over = turn.status not in ("ready", "running") and turn.begun_at is not None and turn.heartbeat_at is not None
+    worked = (turn.heartbeat_at or 0.0) - (turn.begun_at or 0.0) if over else 0.0
+    return Spent(
+        steps=turn.steps,
+        seconds=max(0.0, worked),
+        files=frozenset(map(str, turn.changed_files)),
+        tokens=turn.input_tokens + turn.output_tokens,
+        cost=turn.cost,
+    )
