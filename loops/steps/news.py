@@ -25,12 +25,21 @@ ENDS = {
     Change.SUSPENDED: "the App was suspended",
     Change.REPOSITORIES_REMOVED: "the App lost access to the repository",
 }
+GRANTS = (
+    Change.INSTALLED,
+    Change.UNSUSPENDED,
+    Change.PERMISSIONS_ACCEPTED,
+    Change.REPOSITORIES_ADDED,
+    Change.REPOSITORIES_REMOVED,
+)
 PULL_STATES = {Change.PULL_CLOSED: "closed", Change.PULL_MERGED: "merged", Change.PULL_OPENED: "open"}
 
 
 async def take_news(loop: Loop, news: News) -> Decision:
     """Bring what we keep up to date, and end or wake the conversations concerned."""
     now = loop.clock()
+    if news.change in GRANTS:
+        loop.github.forget(news.installation_id)
     async with loop.database.write() as tx:
         await _remember(tx, news, now)
         if news.change is Change.COMMENT_DELETED and news.repo and news.source:

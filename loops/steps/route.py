@@ -5,18 +5,20 @@ from sqlalchemy import update
 
 from github import errors, triggers
 from github.events import BadPayload, parse
-from github.outcomes import Change, Hint, News, Outcome, Refused, Request
+from github.outcomes import Change, Hint, Ignored, News, Outcome, Refused, Request
 from loops import texts
 from loops.context import Loop
 from loops.decisions import Decision
+from loops.lasting import LASTING
 from loops.steps.hints import take_hint, take_opened
 from loops.steps.news import take_news
 from loops.steps.requests import answer, refuse, take_request
-from loops.tables import Delivery
+from loops.tables import Delivery, Installation
 
 log = structlog.get_logger(__name__)
 
 GIVE_UP_AFTER = 20
+LASTING_TRIES = 4  # what GitHub has just made it may not find everywhere yet
 BACK_OFF_LIMIT = 120.0
 
 
@@ -40,16 +42,37 @@ async def route(loop: Loop, guid: str) -> None:
         except Exception as error:
             tries = delivery.tries + 1
             log.warning("delivery.failed", guid=guid, delivery_event=delivery.event, tries=tries, exc_info=error)
-            if tries < GIVE_UP_AFTER and not isinstance(error, errors.InstallationSuspended):
+            if tries < _most_tries(error):
                 await _release(loop, guid, loop.clock() + min(BACK_OFF_LIMIT, 0.5 * 2**tries))
                 return
+            if isinstance(error, errors.InstallationSuspended):
+                await _suspended(loop, delivery.installation_id)
             decision = Decision("failed", f"{type(error).__name__}: {error}")
             await _say_so(loop, delivery, error)
         await _record(loop, guid, decision)
     log.info("delivery.done", guid=guid, decision=decision.what, reason=decision.reason, session=decision.session_id)
 
 
+def _most_tries(error: Exception) -> int:
+    if isinstance(error, errors.InstallationSuspended):
+        return 1
+    return LASTING_TRIES if isinstance(error, LASTING) else GIVE_UP_AFTER
+
+
+async def _suspended(loop: Loop, installation_id: int | None) -> None:
+    """GitHub says so where its webhook about it got lost."""
+    async with loop.database.write() as tx:
+        where = (Installation.id == installation_id, Installation.suspended_at.is_(None))
+        await tx.execute(update(Installation).where(*where).values(suspended_at=loop.clock()))
+
+
+def _installation(outcome: Request | Hint | Refused | News) -> int:
+    return outcome.installation_id if isinstance(outcome, News) else outcome.repo.installation_id
+
+
 async def _handle(loop: Loop, guid: str, outcome: Outcome) -> Decision:
+    if not isinstance(outcome, Ignored) and not _installation(outcome):
+        return Decision("ignored", "it names no installation: it is no webhook of the App")
     match outcome:
         case Request():
             return await take_request(loop, guid, outcome)
@@ -61,7 +84,7 @@ async def _handle(loop: Loop, guid: str, outcome: Outcome) -> Decision:
             return await take_opened(loop, outcome) if opened else noted
         case Refused():
             return await refuse(loop, outcome)
-        case _:
+        case Ignored():
             return Decision("ignored", outcome.reason)
 
 
@@ -70,6 +93,8 @@ async def _say_so(loop: Loop, delivery: Delivery, error: Exception) -> None:
     outcome = triggers.decide(parse(delivery.event, delivery.body or b""), loop.me)
     if not isinstance(outcome, Request) or outcome.subject is None:
         return
+    if outcome.label and outcome.label.lower() != loop.me.label.lower():
+        return  # some label: nobody spoke to us, as far as we know
     repo = loop.github.repository(outcome.repo.installation_id, outcome.repo.id, outcome.repo.full_name)
     try:
         if (await loop.access.of(repo, outcome.actor.login, outcome.actor.id)).may_write:
