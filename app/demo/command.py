@@ -29,10 +29,12 @@ def demo(
         str, typer.Option(help="Where turns run: local, or kubernetes (a small cluster of ours).")
     ] = "local",
     kubeconfig: Annotated[
-        Path | None, typer.Option(help="With --boxes kubernetes: a real cluster instead; needs --box-image and --host.")
+        Path | None, typer.Option(help="With --boxes kubernetes: a real cluster instead; needs --box-image.")
     ] = None,
     box_image: Annotated[str | None, typer.Option(help="Image of the boxes on a real cluster.")] = None,
-    host: Annotated[str, typer.Option(help="Address of this machine by which boxes reach it.")] = "127.0.0.1",
+    host: Annotated[
+        str | None, typer.Option(help="Address of this machine by which boxes reach it; by default the likeliest.")
+    ] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Stay up at the end, to click around.")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line of stdout.")] = False,
 ) -> None:

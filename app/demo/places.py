@@ -2,10 +2,14 @@
 
 import contextlib
 import json
+import socket
 import uuid
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+
+import yaml
 
 from app.demo.world import Misuse
 from k8s.apiserver.server import SmallCluster, small_cluster
@@ -18,11 +22,14 @@ ACCOUNT = "greenloop-worker"
 IMAGE = "greenloop.example/box:demo"
 POD = {"home": {"size": "1Gi"}, "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}}}
 
+LOOPBACK = "127.0.0.1"
+SOMEWHERE = ("192.0.2.1", 9)  # an address of nobody's: https://www.rfc-editor.org/rfc/rfc5737
+
 Environment = dict[str, str]
 
 
 def place(
-    boxes: str, folder: Path, kubeconfig: Path | None, image: str | None, host: str
+    boxes: str, folder: Path, kubeconfig: Path | None, image: str | None
 ) -> contextlib.AbstractAsyncContextManager[Environment]:
     """The environment that makes the service use these boxes, which all end with the block. Raises Misuse."""
     if boxes == "local":
@@ -33,9 +40,34 @@ def place(
         return _small(folder)
     if not image:
         raise Misuse("--kubeconfig needs --box-image: the image of the boxes, which the cluster can pull")
-    if host.startswith("127."):
-        raise Misuse("--kubeconfig needs --host: an address of this machine that the cluster's pods can reach")
     return _real(kubeconfig, image)
+
+
+def own_address(kubeconfig: Path | None) -> str:
+    """The address of this machine that the cluster's pods can most likely reach; our own pods are on this machine.
+
+    It is the one that leads to the API server; where that is on this machine, behind a port of a container, the one
+    that leads to everybody else. Raises Misuse for a file that is no kubeconfig.
+    """
+    if kubeconfig is None:
+        return LOOPBACK
+    try:
+        config = yaml.safe_load(kubeconfig.read_text())
+        server = urlsplit(str(config["clusters"][0]["cluster"]["server"]))
+    except (OSError, yaml.YAMLError, LookupError, TypeError) as error:
+        raise Misuse(f"--kubeconfig {kubeconfig}: no cluster can be read from it ({error})") from None
+    found = _source_towards(server.hostname or "", server.port or 443)
+    return found if not found.startswith("127.") else _source_towards(*SOMEWHERE)
+
+
+def _source_towards(host: str, port: int) -> str:
+    # Connecting a datagram socket sends nothing: it only asks the system for the way.
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        try:
+            asking.connect((host, port))
+        except OSError:
+            return LOOPBACK
+        return str(asking.getsockname()[0])
 
 
 @contextlib.asynccontextmanager
@@ -52,12 +84,12 @@ async def _local(folder: Path) -> AsyncIterator[Environment]:
 @contextlib.asynccontextmanager
 async def _small(folder: Path) -> AsyncIterator[Environment]:
     async with small_cluster(folder / "cluster") as cluster:
-        yield _environment(prepare(cluster, NAMESPACE), NAMESPACE, IMAGE)
+        cluster.make_namespace(NAMESPACE, enforce="restricted")
+        yield _environment(grant(cluster, NAMESPACE), NAMESPACE, IMAGE)
 
 
-def prepare(cluster: SmallCluster, namespace: str) -> Path:
-    """What the chart installs: the namespace, and an account that may do there what boxes need. Its kubeconfig."""
-    cluster.make_namespace(namespace, enforce="restricted")
+def grant(cluster: SmallCluster, namespace: str) -> Path:
+    """What the chart installs: an account that may do in the namespace what boxes need. Its kubeconfig."""
     made: dict[str, Any] = {"ServiceAccount": {}, "Role": {"rules": rules()}}
     made["RoleBinding"] = {
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": ACCOUNT},

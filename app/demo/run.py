@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -16,7 +17,7 @@ from cryptography.fernet import Fernet
 
 from app.demo.account import account, missing, store
 from app.demo.follow import Refused, follow, report
-from app.demo.places import place
+from app.demo.places import own_address, place
 from app.demo.progress import Progress
 from app.demo.world import ISSUE, Misuse, World, build_world, prepare_source
 from app.logging import configure
@@ -44,7 +45,7 @@ class Options:
     boxes: str = "local"
     kubeconfig: Path | None = None
     box_image: str | None = None
-    host: str = "127.0.0.1"
+    host: str | None = None
     runtime: str | None = None
     model: str | None = None
 
@@ -65,12 +66,13 @@ async def _in_folder(options: Options, folder: Path) -> int:
     source = prepare_source(options.repo, folder)
     async with contextlib.AsyncExitStack() as stack:
         progress.step("A local GitHub with a repository, two people and the App")
-        port = _free_port()
-        webhook_url = f"http://{options.host}:{port}/webhooks/github"
-        world = await build_world(source, folder, webhook_url, options.host)
+        host = options.host or own_address(options.kubeconfig if options.boxes == "kubernetes" else None)
+        port = _free_port(host)
+        webhook_url = f"http://{host}:{port}/webhooks/github"
+        world = await build_world(source, folder, webhook_url, host)
         stack.push_async_callback(world.close)
-        environment = _environment(options, world, folder, port)
-        boxes = place(options.boxes, folder, options.kubeconfig, options.box_image, options.host)
+        environment = _environment(options, world, folder, f"http://{host}:{port}")
+        boxes = place(options.boxes, folder, options.kubeconfig, options.box_image)
         environment |= await stack.enter_async_context(boxes)
         redis = EmbeddedRedis(folder / "redis")
         environment["GREENLOOP_REDIS_URL"] = redis.start()
@@ -78,12 +80,12 @@ async def _in_folder(options: Options, folder: Path) -> int:
         settings = _settings(environment)
         await upgrade(settings.database)
         progress.step("Greenloop: web and worker")
-        web = Supervisor("web", ["web", "--host", options.host, "--port", str(port)], environment, folder)
+        web = Supervisor("web", ["web", "--host", host, "--port", str(port)], environment, folder)
         worker = Supervisor("worker", ["worker"], environment, folder)
         for process in (web, worker):
             process.start()
             stack.push_async_callback(process.stop)
-        await _listening(options.host, port)
+        await _listening(host, port)
         database = Database(settings.database)
         stack.push_async_callback(database.close)
         asked = "@greenloop please solve this"
@@ -148,13 +150,13 @@ def _usable(options: Options) -> None:
         raise Misuse(f"--runtime {options.runtime}: {reason}")
 
 
-def _environment(options: Options, world: World, folder: Path, port: int) -> dict[str, str]:
+def _environment(options: Options, world: World, folder: Path, url: str) -> dict[str, str]:
     """The settings of the demo's processes. What the caller's environment sets already wins for waits and limits."""
     key, secrets, keys = folder / "app.pem", folder / "webhook-secrets", folder / "encryption-keys"
     _private(key, world.local.app.private_key)
     _private(secrets, world.local.app.webhook_secret + "\n")
     _private(keys, Fernet.generate_key().decode() + "\n")
-    agent = options.agent or f"{sys.executable} {AGENT}"
+    agent = options.agent or shlex.join(_own_agent(options.boxes))
     fixed = {
         "GREENLOOP_DATA": str(folder / "data"),
         "GREENLOOP_DATABASE_URL": "",
@@ -164,8 +166,8 @@ def _environment(options: Options, world: World, folder: Path, port: int) -> dic
         "GREENLOOP_ENCRYPTION_KEYS_FILE": str(keys),
         "GREENLOOP_GITHUB_API_URL": world.local.api_url,
         "GREENLOOP_GITHUB_WEB_URL": world.local.web_url,
-        "GREENLOOP_PUBLIC_URL": f"http://{options.host}:{port}",
-        "GREENLOOP_SERVICE_URL": f"http://{options.host}:{port}",
+        "GREENLOOP_PUBLIC_URL": url,
+        "GREENLOOP_SERVICE_URL": url,
         "GREENLOOP_RUNTIME": "command",
         "GREENLOOP_COMMAND": agent,
     }
@@ -178,6 +180,13 @@ def _environment(options: Options, world: World, folder: Path, port: int) -> dic
         "GREENLOOP_LEASE_SECONDS": "6",
     }
     return {**{name: value for name, value in usual.items() if name not in os.environ}, **fixed}
+
+
+def _own_agent(boxes: str) -> list[str]:
+    """The demo's agent as a command. A box on a cluster has a Python and not our files: it is given the program."""
+    if boxes == "kubernetes":
+        return ["python3", "-c", AGENT.read_text()]
+    return [sys.executable, str(AGENT)]
 
 
 def _settings(environment: dict[str, str]) -> Settings:
@@ -212,9 +221,9 @@ def _private(path: Path, text: str) -> None:
     path.write_text(text)
 
 
-def _free_port() -> int:
+def _free_port(host: str) -> int:
     with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
+        found.bind((host, 0))
         return int(found.getsockname()[1])
 
 
