@@ -13,10 +13,10 @@ demo: $(VENV)/$(if $(findstring native,$(DEMO_ARGS)),.dev,.runtime)
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto --dist worksteal $(TEST_ARGS)
 
-# The contract of boxes on a real cluster: make test-cluster KUBECONFIG=… IMAGE=…
+# Boxes, and the loop with them, on a real cluster: make test-cluster KUBECONFIG=… IMAGE=… [HOST=address of this machine]
 test-cluster: $(VENV)/.dev
 	@test -n "$(KUBECONFIG)" -a -n "$(IMAGE)" || { echo "usage: make test-cluster KUBECONFIG=FILE IMAGE=NAME-OF-THE-BOX-IMAGE" >&2; exit 2; }
-	GREENLOOP_TEST_KUBECONFIG="$(KUBECONFIG)" GREENLOOP_TEST_IMAGE="$(IMAGE)" $(BIN)/python -m pytest -m cluster -v --timeout 600 $(TEST_ARGS)
+	GREENLOOP_TEST_KUBECONFIG="$(KUBECONFIG)" GREENLOOP_TEST_IMAGE="$(IMAGE)" GREENLOOP_TEST_HOST="$(HOST)" $(BIN)/python -m pytest -m cluster -v --timeout 600 $(TEST_ARGS)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

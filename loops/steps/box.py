@@ -106,8 +106,7 @@ async def _meet(tx: AsyncSession, loop: Loop, turn: Turn, fate: Fate) -> None:
         return
     await tx.execute(update(Box).where(Box.name == turn.box).values(stopped_at=now))
     if fate.what == "again":
-        await restart_turn(tx, turn)
-        turn.waits = f"{fate.text} The turn is tried once more in a fresh box."
+        restart_turn(turn, fate.text)
         return
     turn.status, turn.error, turn.finished_at, turn.waits = "failed", fate.reason, now, None
     session = await tx.get_one(Session, turn.session_id)
@@ -115,13 +114,23 @@ async def _meet(tx: AsyncSession, loop: Loop, turn: Turn, fate: Fate) -> None:
         session.notes = [*session.notes, fate.text]
 
 
-async def restart_turn(tx: AsyncSession, turn: Turn) -> None:
+async def why_stopped(loop: Loop, box: str) -> str:
+    """What became of a box whose runner said that it was stopped, in words; empty when nobody knows."""
+    try:
+        status = await loop.boxes.status(box)
+    except BoxesUnavailable:
+        return ""
+    return "" if status.usable else status.message
+
+
+def restart_turn(turn: Turn, why: str) -> None:
     """Queue the turn once more, on a fresh box; under another marker, since the old processes may still live."""
     turn.lost += 1
     turn.status, turn.box, turn.result, turn.handed_at, turn.heartbeat_at = "queued", None, None, None, None
     turn.changed_files = []
     turn.output_offset, turn.parser_state, turn.trouble_at, turn.begun_at = 0, {}, None, None
     turn.marker = f"{turn.marker.partition('_')[0]}_{turn.lost}"
+    turn.waits = f"{why} The turn is tried once more in a fresh box.".strip()
 
 
 def _held(loop: Loop, turn: Turn, deaf: bool) -> Held:

@@ -23,7 +23,7 @@ from loops.lasting import LASTING
 from loops.pullrequest import commit_subject, pull_body, pull_title
 from loops.spending import spent_before
 from loops.steps import forks
-from loops.steps.box import restart_turn
+from loops.steps.box import restart_turn, why_stopped
 from loops.steps.conflict import begin_conflict_turn, handed_back
 from loops.steps.guarding import guard
 from loops.steps.start import handle
@@ -76,6 +76,8 @@ async def settle(loop: Loop, session: Session, action: decide.Settle) -> None:
             verdict = Verdict("failed", "push_refused", str(conflict))
         except REFUSED as error:
             verdict = Verdict("failed", "push_refused", str(error))
+    if verdict.kind == "again" and turn.box:
+        verdict = replace(verdict, note=await why_stopped(loop, turn.box) or verdict.note)
     if turn.kind == "conflict" and verdict.kind == "failed":
         verdict = replace(verdict, note=f"{verdict.note}\n\n{handed_back(session, turn)}")
     await _record(loop, session, turn, result, outcome, verdict, published, diff)
@@ -161,7 +163,8 @@ async def _record(
         if row.status != "reported":
             return
         if verdict.kind == "again" and row.lost == 0:
-            await restart_turn(tx, row)
+            restart_turn(row, verdict.note)
+            await journal.append(tx, session.id, [("status", {"text": row.waits})], at=now, turn_id=row.id)
             return
         row.finished_at, row.given, row.changed_files = now, None, []
         _keep_resume(fresh, row, outcome)

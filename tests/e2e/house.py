@@ -15,17 +15,13 @@ import httpx
 from cryptography.fernet import Fernet
 from sqlalchemy import not_, select
 
-from app.demo.places import IMAGE, NAMESPACE, prepare
 from app.settings import Settings
 from app.valkey import EmbeddedRedis
 from app.web import server
 from app.wiring import open_web
 from app.worker import run as run_worker
 from github.emulator import LocalGitHub
-from k8s.apiserver.resources import BY_KIND
-from k8s.apiserver.server import SmallCluster, small_cluster
 from k8s.local import LocalBoxes
-from k8s.options import PodOptions
 from loops.database import Database
 from loops.decide import OPEN_SESSION
 from loops.migrations import upgrade
@@ -54,14 +50,14 @@ class House:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.local = LocalGitHub(folder / "github")
-        self.environment: dict[str, str] = {}
-        self.boxes: dict[str, Any] = {}
+        self.host = "127.0.0.1"
+        self.patience = 1.0
         self._stack = contextlib.AsyncExitStack()
         self._http: dict[str, httpx.AsyncClient] = {}
 
     async def start(self, *, files: dict[str, str] | None = None, run: str | None = CHECK, **settings: Any) -> None:
-        """Serve GitHub with the repository, then Greenloop itself; its boxes on `cluster` after `use_cluster`."""
-        await self.local.start()
+        """Serve GitHub with the repository, then Greenloop itself."""
+        await self.local.start(host=self.host)
         self._stack.push_async_callback(self.local.stop)
         source = self.folder / "source"
         wanted = {"value.txt": "wrong", **(files or {})}
@@ -78,27 +74,10 @@ class House:
         await self._service(settings)
         self.installation = self.local.install("acme", [REPOSITORY]).id
 
-    async def use_cluster(self, **pod: Any) -> SmallCluster:
-        """Have boxes on a small cluster of this test's own; `pod` are options of the boxes."""
-        self.cluster = await self._stack.enter_async_context(small_cluster(self.folder / "cluster"))
-        kubeconfig = prepare(self.cluster, NAMESPACE)
-        options = {"image": IMAGE, "resources": {"requests": {"memory": "32Mi"}, "limits": {"memory": "1Gi"}}, **pod}
-        self.boxes = {
-            "boxes": "kubernetes",
-            "kubeconfig": kubeconfig,
-            "box_namespace": NAMESPACE,
-            "box_pod": PodOptions.model_validate({"home": {"size": "1Gi"}, "graceSeconds": 5, **options}),
-        }
-        return self.cluster
-
-    def pods(self) -> list[dict[str, Any]]:
-        """The pods of boxes that are there now."""
-        return self.cluster.store.list(BY_KIND["Pod"], NAMESPACE)
-
     async def _service(self, settings: dict[str, Any]) -> None:
         listening = socket.socket()
-        listening.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        listening.bind((self.host, 0))
+        url = f"http://{self.host}:{listening.getsockname()[1]}"
         self.local.set_webhook(f"{url}/webhooks/github")
         self.redis = EmbeddedRedis(self.folder / "redis")
         redis_url = self.redis.start()
@@ -120,7 +99,6 @@ class House:
                 "settle_seconds": 0,
                 "poll_seconds": 3,
                 "turn_seconds": 60,
-                **self.boxes,
                 **settings,
             }
         )
@@ -211,7 +189,7 @@ class House:
 
     async def until(self, ask: Callable[[], Awaitable[T | None]], seconds: float = 40.0) -> T:
         """The first answer that is not None or false. Raises AssertionError when none comes in time."""
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + seconds * self.patience
         while time.monotonic() < deadline:
             if found := await ask():
                 return found
@@ -254,24 +232,6 @@ class House:
         async with self.database.read() as tx:
             return list((await tx.execute(select(Session).order_by(Session.id))).scalars())
 
-    async def waits(self, word: str, number: int) -> str:
-        """The comment on the issue, once it says that the turn waits for what `word` is about."""
-
-        async def look() -> str | None:
-            found = await self.bot_comments(number)
-            return next((body for body in found if "⏳" in body and word in body), None)
-
-        return await self.until(look)
-
-    async def runs(self) -> Turn:
-        """The newest turn, once its agent has begun to tell something."""
-
-        async def look() -> Turn | None:
-            found = await self.turns()
-            return found[-1] if found and found[-1].status == "running" and found[-1].output_offset else None
-
-        return await self.until(look)
-
     async def turns(self) -> list[Turn]:
         async with self.database.read() as tx:
             return list((await tx.execute(select(Turn).order_by(Turn.id))).scalars())
@@ -287,12 +247,10 @@ class House:
 
 
 @contextlib.asynccontextmanager
-async def house(folder: Path, *, pod: dict[str, Any] | None = None, **settings: Any) -> AsyncIterator[House]:
-    """A house that stands for the length of the block; with `pod` its boxes are pods, with these options."""
+async def house(folder: Path, **settings: Any) -> AsyncIterator[House]:
+    """A house that stands for the length of the block."""
     opened = House(folder)
     try:
-        if pod is not None:
-            await opened.use_cluster(**pod)
         await opened.start(**settings)
         yield opened
     finally:

@@ -67,13 +67,20 @@ class Place:
 
 @pytest.fixture
 async def place(tmp_path: Path) -> AsyncIterator[Place]:
+    async with open_place(tmp_path / "cluster") as opened:
+        yield opened
+
+
+@contextlib.asynccontextmanager
+async def open_place(folder: Path) -> AsyncIterator[Place]:
+    """A namespace that goes with the block, on our own cluster in `folder` or on the real one."""
     async with contextlib.AsyncExitStack() as stack:
         namespace = f"greenloop-test-{uuid.uuid4().hex[:8]}"
         if KUBECONFIG:
             made = Place(Path(KUBECONFIG), namespace, None, 120.0)
             await stack.enter_async_context(_namespace(made))
         else:
-            small = await stack.enter_async_context(small_cluster(tmp_path / "cluster"))
+            small = await stack.enter_async_context(small_cluster(folder))
             small.make_namespace(namespace, enforce="restricted")
             made = Place(small.kubeconfig, namespace, small, 20.0)
         async with made.stack:
