@@ -17,6 +17,7 @@ from loops.evidence.steps import Step, steps
 
 BUDGET = 16_000
 AT_ONCE = 200  # lines redacted together
+WORKFLOW = ".github"  # where GitHub puts the runner's own annotations of a job
 SHOWN = re.compile(r"^(\d+)\| ", re.M)
 KEY_BODY = re.compile(r"[A-Za-z0-9+/=]{16,}|-----END |^\s*$|^\s*[\w-]+: ")
 # what speaks of the job and not of the failure
@@ -53,7 +54,7 @@ def distill(
     if failing is None and not annotations and _quiet(kept, scored, found):
         text = f"Nothing in this log of {scan.total_lines} lines says that anything failed."
         return _nothing("passed", text, scan.total_lines, budget)
-    kind, reason = kind_of(kept, scored, failing)
+    kind, reason = kind_of(kept, scored, failing, [a.message for a in annotations if a.path == WORKFLOW])
     tests = failing_tests(kept, scored)
     places = diagnostics(kept, scored, tuple(annotations))
     head = _head(kind, reason, failing, scan.total_lines)

@@ -10,10 +10,12 @@ from functools import cache, lru_cache
 
 from loops.evidence.general import WORDS
 from loops.evidence.literals import Literals
-from loops.evidence.shapes import delivery, javascript, managed, native, python, runner
+from loops.evidence.shapes import access, delivery, javascript, managed, native, network, python, runner
 from loops.evidence.shapes.shape import Shape
 
 TABLE: tuple[Shape, ...] = (
+    *network.SHAPES,
+    *access.SHAPES,
     *runner.SHAPES,
     *delivery.SHAPES,
     *python.SHAPES,
@@ -24,6 +26,8 @@ TABLE: tuple[Shape, ...] = (
 DEAR = tuple(i for i, shape in enumerate(TABLE) if shape.dear)
 NONE = len(TABLE)
 NAMED = re.compile(r"\(\?P<\w+>")
+# what stands before a tool's own words: an error's mark, the step of a build, the container of a composition
+BEFORE = re.compile(r"##\[error\]|#\d+ \d+\.\d+ |[A-Za-z][\w.-]*-\d+ +\| ")
 Match = Callable[[str], "re.Match[str] | None"]
 
 
@@ -51,7 +55,7 @@ class Matcher:
         return self._candidates[i] >> len(DEAR) > 0
 
     def match(self, i: int) -> Shape | None:
-        """The shape of line `i`. What a workflow command made an error of is matched by its text too."""
+        """The shape of line `i`, by the text behind a mark or a program's name too."""
         line = self._texts[i]
         if line in self._known:
             return self._known[line]
@@ -60,8 +64,10 @@ class Matcher:
         if tries is None:
             tries = self._tries[bits] = _of(bits)
         best = self._best(line, tries)
-        if line.startswith("##[error]") and (best is None or best.kind is None):
-            best = self._best(line.removeprefix("##[error]"), tries) or best
+        if best is None or best.kind is None:
+            text = bare(line)
+            if text != line:
+                best = self._best(text, tries) or best
         self._known[line] = best
         return best
 
@@ -92,6 +98,12 @@ def _index(found: "re.Match[str] | None") -> int:
 def _of(bits: int) -> tuple[tuple[int, Match], ...]:
     """The dear shapes of a set of bits, in the table's order."""
     return tuple((index, TABLE[index].regex.match) for bit, index in enumerate(DEAR) if bits >> bit & 1)
+
+
+def bare(line: str) -> str:
+    """A line without what a program that ran the tool put before the tool's words."""
+    found = BEFORE.match(line)
+    return line[found.end() :] if found else line
 
 
 @cache

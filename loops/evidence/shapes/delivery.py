@@ -25,8 +25,6 @@ SHAPES = (
     # npm, pnpm, yarn, bun
     Shape("npm", "noise", r"npm (?:ERR!|error) (?:A complete log of this run|\s*/.*-debug-\d|Log files were not|\s*$).*|npm (?:warn|WARN|notice|http|info) .*"),
     Shape("npm", "error", r"npm (?:ERR!|error) code (?:ERESOLVE|ETARGET|E404|EUSAGE|ENOLOCK|EINTEGRITY|EBADENGINE|EBADPLATFORM|ENOVERSIONS)\b.*", "dependency", after=4),
-    Shape("npm", "error", r"npm (?:ERR!|error) code (?:E401|E403|ENEEDAUTH|EOTP)\b.*", "permission", after=3),
-    Shape("npm", "error", r"npm (?:ERR!|error) code (?:ECONNRESET|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ERR_SOCKET_TIMEOUT|E5\d\d)\b.*", "infrastructure", after=3),
     Shape("npm", "error", r"npm (?:ERR!|error) Missing script: .*", "configuration", worth=84),
     Shape("npm", "error", r"npm (?:ERR!|error) .*", worth=64),
     Shape("pnpm", "error", r".*\bERR_PNPM_(?:OUTDATED_LOCKFILE|NO_MATCHING_VERSION|PEER_DEP|FETCH_404|LOCKFILE|FROZEN|UNSUPPORTED_ENGINE|TARBALL)\w*.*", "dependency", after=4),
