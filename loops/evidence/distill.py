@@ -57,7 +57,7 @@ def distill(
     kind, reason = kind_of(kept, scored, failing, [a.message for a in annotations if a.path == WORKFLOW])
     tests = failing_tests(kept, scored)
     places = diagnostics(kept, scored, tuple(annotations))
-    head = _head(kind, reason, failing, scan.total_lines)
+    head = _head(kind, reason, failing, found, scan.total_lines)
     told = _told(annotations, kept)
     room = budget - sum(len(part.encode()) + 1 for part in (*head, *told))
     chosen = choose(kept, scored, room)
@@ -78,14 +78,21 @@ def distill(
     )
 
 
-def _head(kind: Kind, reason: str, failing: Step | None, total: int) -> list[str]:
+def _head(kind: Kind, reason: str, failing: Step | None, found: Sequence[Step], total: int) -> list[str]:
     out = []
     if failing is not None:
-        code = f", exit code {failing.exit_code}" if failing.exit_code is not None else ""
-        out.append(f"Failed step: {failing.title[:200] or '(before the first step)'}{code}")
+        out.append(f"Failed step: {_named(failing)}")
+    others = [step for step in found if step is not failing and step.exit_code not in (None, 0)]
+    if others:
+        out.append(f"Failed too: {'; '.join(_named(step) for step in others[:5])}")
     out.append(f"Kind: {kind} ({reason[:240]})")
     out.append(f"Lines of the full log ({total} in all), by number:")
     return out
+
+
+def _named(step: Step) -> str:
+    code = f", exit code {step.exit_code}" if step.exit_code is not None else ""
+    return f"{step.title[:200] or '(before the first step)'}{code}"
 
 
 def _told(annotations: Sequence[Annotation], kept: Lines) -> list[str]:

@@ -16,9 +16,18 @@ FATAL = re.compile(
 SETUP = re.compile(r"(?:actions/(?:checkout|cache|setup-|upload-|download-)|docker/setup-|[\w.-]+/setup-)", re.I)
 
 
+# what workflows run with `always()`, and what fails only because something before it did
+AFTERWARDS = re.compile(
+    r"\S*(?:upload|report|summary|notif|slack|comment|codecov|coveralls|artifact|clean-?up|tear-?down|annotat)\S*|"
+    r"docker[ -]compose .*\b(?:down|logs)\b|kubectl (?:logs|describe|delete)\b|gh (?:issue|pr) comment\b",
+    re.I,
+)
+
+
 @dataclass
 class Step:
-    """`first` and `last` are indexes into the kept lines, `head` how many of them are the step's own heading."""
+    """`first` and `last` are indexes into the kept lines, `head` how many of them are the step's own heading. `name` is
+    the step's in the workflow, which only gh writes."""
 
     title: str
     first: int
@@ -28,6 +37,7 @@ class Step:
     failed_at: int | None = None
     exit_code: int | None = None
     phase: str = "run"  # or setup, post
+    name: str = ""
 
     @property
     def command(self) -> str | None:
@@ -37,8 +47,7 @@ class Step:
 def steps(lines: Lines, named: Sequence[str] = ()) -> tuple[list[Step], Step | None]:
     """Cut the log into steps and point at the one that failed the job.
 
-    A step may fail and not be the failure (`continue-on-error`), and steps may still run after the failure
-    (`always()`): a step the caller names wins, then the last one that the runner marked with an exit code.
+    `named` are the steps that GitHub says failed, in order; those of `continue-on-error` are not among them.
     """
     found = [Step("", 0, -1, phase="setup")]
     nested = 0
@@ -62,7 +71,7 @@ def steps(lines: Lines, named: Sequence[str] = ()) -> tuple[list[Step], Step | N
                 here.failed_at = i
         elif lines.steps[i] and lines.steps[i] != lines.steps[i - 1] and not text.startswith("##["):
             here.last = i - 1
-            found.append(Step(lines.steps[i], i, i))
+            found.append(Step(lines.steps[i], i, i, name=lines.steps[i]))
     found[-1].last = len(lines.texts) - 1
     if len(found) == 1:
         found[0].phase = "run"
@@ -71,7 +80,7 @@ def steps(lines: Lines, named: Sequence[str] = ()) -> tuple[list[Step], Step | N
 
 
 def _step(lines: Lines, title: str, i: int) -> Step:
-    step = Step(title, i, i, phase="setup" if SETUP.match(title) else "run")
+    step = Step(title, i, i, phase="setup" if SETUP.match(title) else "run", name=lines.steps[i])
     for j in range(i + 1, min(i + 60, len(lines.texts))):
         text = lines.texts[j]
         if text.startswith("##[endgroup]"):
@@ -88,14 +97,22 @@ def _step(lines: Lines, title: str, i: int) -> Step:
 
 
 def _failing(found: list[Step], named: Sequence[str]) -> Step | None:
+    """A step may fail and not be the failure (`continue-on-error`), and steps may still run after the failure
+    (`always()`), and fail for want of what it did not make."""
     wanted = [name.casefold().removeprefix("run ").strip() for name in named]
     failed = [step for step in found if step.failed_at is not None]
     for pool in (failed, found):
         for step in pool:
-            words = [step.title.casefold(), *(line.casefold() for line in step.script)]
+            words = [step.title.casefold(), step.name.casefold(), *(line.casefold() for line in step.script)]
             if any(want and any(want == w or (len(want) > 6 and want in w) for w in words) for want in wanted):
                 return step
-    with_code = [step for step in failed if step.exit_code not in (None, 0) and step.phase != "post"]
-    if with_code:
-        return with_code[-1]
-    return failed[-1] if failed else None
+    # an action may mark errors and not fail; a command that the runner gives an exit code of has failed
+    failed = [step for step in failed if step.exit_code not in (None, 0) and step.phase != "post"] or failed
+    if not failed:
+        return None
+    if named:
+        # names that the log does not hold still tell how many failed: the first of them is the cause of the others
+        return failed[-min(len(named), len(failed))]
+    while len(failed) > 1 and AFTERWARDS.match(failed[-1].title):
+        failed.pop()
+    return failed[-1]

@@ -14,7 +14,7 @@ SHAPES = tuple(
         (84, r"##\[error\].*(?:denied: |unauthorized: |[Tt]oken required|[Aa]uthentication (?:failed|required)|Permission denied|permission_denied|insufficient_scope|403 Forbidden|401 Unauthorized|status code 40[13]|EACCES|[Nn]ot authorized|token.* (?:is (?:missing|empty|required|not set)|not provided)).*"),
         # git and ssh
         (88, r"(?:remote: )?(?:ERROR: )?Permission to \S+ denied.*"),
-        (86, r"fatal: (?:unable to access .*returned error: 40[13]|could not read (?:Username|Password) for|Authentication failed for|detected dubious ownership).*"),
+        (86, r"(?:[A-Z][\w ]{1,20}: |stderr: )?fatal: (?:unable to access .*returned error: 40[13]|could not read (?:Username|Password) for|Authentication failed for|detected dubious ownership).*"),
         (86, r"(?:remote: )?(?:ERROR: )?(?:Repository not found|Invalid username or (?:password|token)|Write access to repository not granted|Support for password authentication was removed).*"),
         (86, r"(?:\S+@\S+: )?Permission denied \((?:publickey|password|keyboard).*"),
         (84, r"Host key verification failed\."),
