@@ -12,6 +12,8 @@ import typer
 if TYPE_CHECKING:
     from app.settings import Settings
 
+WAIT_PAUSE = 1.0
+
 HostOption = Annotated[str, typer.Option(help="Address to listen on. Keep 127.0.0.1 unless a proxy is in front.")]
 PortOption = Annotated[int, typer.Option(help="Port to listen on.")]
 OpsPortOption = Annotated[
@@ -39,15 +41,46 @@ def worker(host: HostOption = "127.0.0.1", ops_port: OpsPortOption = 0) -> None:
         asyncio.run(run(settings, _redis_url(settings), ops=(host, ops_port) if ops_port else None))
 
 
-def migrate() -> None:
+def migrate(
+    wait: Annotated[float, typer.Option(help="Seconds to wait for a database that does not answer yet.")] = 0,
+) -> None:
     """Bring the database to the current schema."""
     from app.settings import Settings
     from loops.migrations import upgrade
 
+    async def work() -> None:
+        if wait:
+            await _answering(settings.database, wait)
+        await upgrade(settings.database)
+
     with setting_errors():
         settings = Settings()
         settings.folder.mkdir(parents=True, exist_ok=True)
-        asyncio.run(upgrade(settings.database))
+        asyncio.run(work())
+
+
+async def _answering(url: str, seconds: float) -> None:
+    """Wait until the database takes a query. Raises ValueError with its last refusal."""
+    from sqlalchemy import text
+
+    from loops.database import Database
+
+    database = Database(url)
+    loop = asyncio.get_running_loop()
+    ends = loop.time() + seconds
+    try:
+        while True:
+            try:
+                async with database.read() as tx:
+                    await tx.execute(text("SELECT 1"))
+                return
+            except Exception as error:
+                if loop.time() > ends:
+                    said = f"{type(error).__name__}: {error}".splitlines()[0]
+                    raise ValueError(f"the database did not answer within {seconds:.0f} s: {said}") from error
+            await asyncio.sleep(WAIT_PAUSE)
+    finally:
+        await database.close()
 
 
 def up(host: HostOption = "127.0.0.1", port: PortOption = 8080) -> None:

@@ -73,6 +73,10 @@ def _defaults(resource: Resource, item: Object) -> None:
         item["metadata"].setdefault("labels", {})["kubernetes.io/metadata.name"] = item["metadata"]["name"]
     elif resource.kind == "Secret":
         item.setdefault("type", "Opaque")
+    elif resource.kind in ("Deployment", "StatefulSet"):
+        item["spec"].setdefault("replicas", 1)
+        field = "strategy" if resource.kind == "Deployment" else "updateStrategy"
+        item["spec"].setdefault(field, {"type": "RollingUpdate"})
     elif resource.kind == "PersistentVolumeClaim":
         item["spec"].setdefault("volumeMode", "Filesystem")
         item["metadata"].setdefault("finalizers", []).append("kubernetes.io/pvc-protection")

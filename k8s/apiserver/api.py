@@ -5,6 +5,7 @@ from typing import Any
 
 from k8s.apiserver.admission import admit
 from k8s.apiserver.errors import bad_request, invalid
+from k8s.apiserver.network import Network
 from k8s.apiserver.patches import applied, patched
 from k8s.apiserver.resources import BY_KIND, RESOURCES, Resource
 from k8s.apiserver.store import Store
@@ -20,8 +21,9 @@ ENDED = ("Succeeded", "Failed")
 class Api:
     """What the HTTP surface and the controllers do to objects. Every method raises `Refused`."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, network: Network | None = None) -> None:
         self.store = store
+        self._network = network or Network()
         self._applied: dict[tuple[str, str], Object] = {}
 
     def create(self, resource: Resource, namespace: str, body: Object, *, strict: bool, dry: bool = False) -> Object:
@@ -34,6 +36,8 @@ class Api:
         if self.store.find(resource, namespace, named["metadata"]["name"]) is None:
             # A name that is taken is refused before quotas are looked at.
             admit(self.store, resource, named)
+        if resource.kind == "Service":
+            named["spec"].setdefault("clusterIP", self._network.service())
         if dry:
             return named
         named["metadata"]["name"] = item["metadata"].get("name")

@@ -1,5 +1,6 @@
 """The job controller: a pod for each job, again until it succeeds or the job's patience ends."""
 
+import asyncio
 import copy
 import secrets
 from typing import Any
@@ -14,13 +15,17 @@ Object = dict[str, Any]
 JOB = BY_KIND["Job"]
 POD = BY_KIND["Pod"]
 OWNER = "batch.kubernetes.io/job-name"
+BACK_OFF_SECONDS, BACK_OFF_LIMIT = 10.0, 360.0
 
 
 class Jobs:
     """Follows the store's changes; pods are made through the API, so that admission holds for them too."""
 
-    def __init__(self, api: Api) -> None:
+    def __init__(self, api: Api, pace: float = 1.0) -> None:
+        """`pace`: how long a second of the waits between attempts lasts."""
         self._api = api
+        self._pace = pace
+        self._waiting: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
         """Follow the store until cancelled."""
@@ -54,8 +59,17 @@ class Jobs:
             why = condition("Failed", "True", "BackoffLimitExceeded", "Job has reached the specified backoff limit")
             self._status(job, active=0, failed=failed, conditions=[why])
             return
-        self._status(job, active=1, failed=failed)
-        self._start(self._api.store.get(JOB, job["metadata"]["namespace"], job["metadata"]["name"]))
+        self._status(job, active=0, failed=failed)
+        waits = asyncio.create_task(self._again(job, min(BACK_OFF_SECONDS * 2 ** (failed - 1), BACK_OFF_LIMIT)))
+        self._waiting.add(waits)
+        waits.add_done_callback(self._waiting.discard)
+
+    async def _again(self, job: Object, seconds: float) -> None:
+        """The next attempt, after a while, unless the job is gone by then."""
+        await asyncio.sleep(seconds * self._pace)
+        found = self._api.store.find(JOB, job["metadata"]["namespace"], job["metadata"]["name"])
+        if found is not None and found["metadata"]["uid"] == job["metadata"]["uid"]:
+            self._start(found)
 
     def _clear(self, job: Object) -> None:
         namespace = job["metadata"]["namespace"]

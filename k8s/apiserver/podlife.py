@@ -1,15 +1,18 @@
 """The life of one pod on this machine, from its binding to a node to its last status."""
 
 import asyncio
+import functools
 import re
 import shutil
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from k8s.apiserver.mounts import NotMountable, Volumes, translate, translation
+from k8s.apiserver.network import Network, resolved
 from k8s.apiserver.podstatus import condition, container_status, terminated, waiting, with_condition
+from k8s.apiserver.probes import Prober
 from k8s.apiserver.process import Process, Programs, environment
 from k8s.apiserver.resources import BY_KIND
 from k8s.apiserver.store import Store, now
@@ -18,6 +21,7 @@ from k8s.apiserver.validation import quantity
 Object = dict[str, Any]
 
 POD = BY_KIND["Pod"]
+ACCOUNT = BY_KIND["ServiceAccount"]
 IMAGE = re.compile(
     r"[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?::\d+)?(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*(?::[\w][\w.-]{0,127})?(?:@\S+)?"
 )
@@ -31,7 +35,10 @@ class Machine:
 
     `images`: what the registries have, None for everything; `present`: what is on the node without pulling.
     `services`: where services of the cluster really are, by URL; it stands for the cluster's DNS in environments.
-    `start_delay` seconds pass before a container starts, `check_seconds` between two looks at memory and disk.
+    `start_delay` seconds pass before a container starts, `check_seconds` between two looks at memory and disk,
+    `restart_seconds` before a container that ended is started again, doubled each time up to `restart_limit`. `pace` is
+    how long a second of probes and of jobs' waits lasts. `credentials` writes the kubeconfig of a service account, in
+    place of its token.
     """
 
     folder: Path
@@ -42,6 +49,11 @@ class Machine:
     start_delay: float = 0.0
     retry_seconds: float = 0.2
     check_seconds: float = 0.25
+    restart_seconds: float = 0.5
+    restart_limit: float = 10.0
+    pace: float = 1.0
+    network: Network = field(default_factory=Network)
+    credentials: Callable[[str, str, Path], None] | None = None
 
     def volumes(self, store: Store, uid: str) -> Volumes:
         return Volumes(store, self.folder / "pods" / uid, self.folder / "claims")
@@ -81,6 +93,11 @@ class PodLife:
         self._grace: asyncio.Future[float] = asyncio.get_running_loop().create_future()
         self._verdict: tuple[str, str] | None = None
         self._oom: set[str] = set()
+        self._address = machine.network.pod()
+        self._commands: dict[str, tuple[dict[str, str], Path]] = {}
+        self._probers: dict[str, Prober] = {}
+        self._restarts = 0
+        self._unstartable = False
 
     def stop(self, grace: float) -> None:
         """The pod is being deleted: SIGTERM now, SIGKILL after `grace` seconds."""
@@ -106,8 +123,11 @@ class PodLife:
 
     async def run(self) -> None:
         try:
-            if await self._prepare() and await self._start():
-                await self._live()
+            while await self._prepare():
+                started = await self._start()
+                if not (await self._live() if started else self._unstartable):
+                    break
+                await self._back_off()
             self._end()
         finally:
             await asyncio.gather(*(process.kill() for process in self._processes.values()))
@@ -152,26 +172,76 @@ class PodLife:
                 await asyncio.wait([self._grace])
                 return False
             services = self._machine.services
-            env = {name: services.get(value, value) for name, value in env.items()}
-            paths = translation(container, self._folders)
+            env = {name: services.get(value, self._resolved(value)) for name, value in env.items()}
+            env |= self._identity()
             words = [*(container.get("command") or []), *(container.get("args") or [])]
-            argv = self._machine.programs.argv([translate(word, paths) for word in words])
-            folder = Path(translate(container.get("workingDir") or "/", paths))
+            argv = self._argv(container, words)
+            folder = Path(translate(container.get("workingDir") or "/", translation(container, self._folders)))
+            self._commands[container["name"]] = env, folder
             self._started[container["name"]] = now()
             if not argv or shutil.which(argv[0], path=env["PATH"]) is None:
                 message = f'exec: "{argv[0] if argv else ""}": executable file not found in $PATH'
+                if self._pod["spec"]["restartPolicy"] == "Always":
+                    self._write("Pending", waiting(self._pod, "RunContainerError", message))
+                    self._unstartable = True
+                    return False
                 ended = terminated(START_FAILED, now(), reason="StartError", message=message)
                 self._write("Failed", [container_status(container, ended)])
                 return False
             log = self._machine.log(self._uid)
             self._processes[container["name"]] = await Process.start(argv, env, folder, log)
+            self._probers[container["name"]] = self._prober(container)
         self._write("Running", self._container_statuses({}))
         return True
 
-    async def _live(self) -> None:
-        """Wait until every container has ended; end them when the pod is deleted, fails or runs out of its time."""
+    async def _back_off(self) -> None:
+        await self._pause(min(self._machine.restart_seconds * 2**self._restarts, self._machine.restart_limit))
+        self._restarts += 1
+
+    def _resolved(self, text: str) -> str:
+        return resolved(self._store, self.namespace, text)
+
+    def _argv(self, container: Object, words: list[str]) -> list[str]:
+        """A command of the container on this machine: its paths, its programs, its own address for "any"."""
+        paths = translation(container, self._folders)
+        words = [self._address if word == "0.0.0.0" else translate(word, paths) for word in words]  # noqa: S104
+        return self._machine.programs.argv(words, container["image"], self._address)
+
+    def _identity(self) -> dict[str, str]:
+        """Where the pod finds the credentials of its service account, unless it is not to have any."""
+        spec, write = self._pod["spec"], self._machine.credentials
+        account = self._store.find(ACCOUNT, self.namespace, spec["serviceAccountName"]) or {}
+        if write is None or not spec.get(
+            "automountServiceAccountToken", account.get("automountServiceAccountToken", True)
+        ):
+            return {}
+        path = self._machine.folder / "pods" / self._uid / ".kubeconfig"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(self.namespace, spec["serviceAccountName"], path)
+        return {"KUBECONFIG": str(path)}
+
+    def _prober(self, container: Object) -> Prober:
+        async def run(words: list[str]) -> int:
+            env, folder = self._commands[container["name"]]
+            argv = self._argv(container, words)
+            process = await Process.start(argv, env, folder, self._machine.log(f"{self._uid}.probe"))
+            try:
+                return await process.wait()
+            finally:
+                await process.kill()
+
+        return Prober(container, self._address, run, self._machine.pace)
+
+    async def _live(self) -> bool:
+        """Wait until every container has ended; end them when the pod is deleted, fails or runs out of its time.
+
+        True when they are to be started again.
+        """
         ends = {name: asyncio.ensure_future(process.wait()) for name, process in self._processes.items()}
         helpers = [asyncio.ensure_future(self._check()), asyncio.ensure_future(self._deadline())]
+        for name, prober in self._probers.items():
+            changed = functools.partial(self._ready_changed, ends)
+            helpers.append(asyncio.ensure_future(prober.watch(changed, self._processes[name].kill)))
         try:
             ended: asyncio.Future[Any] = _all(ends.values())
             stopped: asyncio.Future[Any] = self._grace
@@ -186,7 +256,27 @@ class PodLife:
             for helper in helpers:
                 helper.cancel()
         failed = any(codes.values()) or self._verdict is not None
+        policy = self._pod["spec"]["restartPolicy"]
+        if not self._grace.done() and (policy == "Always" or (policy == "OnFailure" and failed)):
+            self._write("Running", self._backing_off(codes))
+            return True
         self._write("Failed" if failed else "Succeeded", self._container_statuses(codes))
+        return False
+
+    def _ready_changed(self, ends: Mapping[str, asyncio.Future[int]]) -> None:
+        if not any(end.done() for end in ends.values()) and not self._grace.done():
+            self._write("Running", self._container_statuses({}))
+
+    def _backing_off(self, codes: dict[str, int]) -> list[Object]:
+        """Containers that ended and wait to be started again."""
+        message = f"back-off restarting failed container in pod {self.name}"
+        state: Object = {"waiting": {"reason": "CrashLoopBackOff", "message": message}}
+        ended = {each["name"]: each["state"] for each in self._container_statuses(codes)}
+        self._oom.clear()
+        return [
+            container_status(each, state, restarts=self._restarts + 1, last=ended[each["name"]])
+            for each in self._pod["spec"]["containers"]
+        ]
 
     async def _check(self) -> None:
         """What the kernel and the eviction manager do: no more memory and disk than the limits say."""
@@ -215,7 +305,8 @@ class PodLife:
         for container in self._pod["spec"]["containers"]:
             name = container["name"]
             if name not in codes:
-                found.append(container_status(container, {"running": {"startedAt": self._started[name]}}))
+                state: Object = {"running": {"startedAt": self._started[name]}}
+                found.append(container_status(container, state, restarts=self._restarts, prober=self._probers[name]))
                 continue
             if name in self._oom:
                 state = terminated(OOM_CODE, self._started[name], reason="OOMKilled")
@@ -223,7 +314,7 @@ class PodLife:
                 fallback = container.get("terminationMessagePolicy") == "FallbackToLogsOnError" and codes[name] != 0
                 words = self._processes[name].last_words() if fallback else ""
                 state = terminated(codes[name], self._started[name], message=words)
-            found.append(container_status(container, state))
+            found.append(container_status(container, state, restarts=self._restarts))
         return found
 
     def _write(self, phase: str, containers: list[Object]) -> None:
@@ -234,7 +325,8 @@ class PodLife:
         status.setdefault("startTime", now())
         if self._verdict is not None and phase == "Failed":
             status |= {"reason": self._verdict[0], "message": self._verdict[1]}
-        ready = "True" if phase == "Running" else "False"
+        status |= {"podIP": self._address, "podIPs": [{"ip": self._address}], "hostIP": "127.0.0.1"}
+        ready = "True" if phase == "Running" and all(each["ready"] for each in containers) else "False"
         status = with_condition(status, condition("Ready", ready))
         self._store.update(POD, pod | {"status": status})
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from k8s.apiserver.probes import Prober
 from k8s.apiserver.store import now
 
 Object = dict[str, Any]
@@ -23,14 +24,17 @@ def waiting(pod: Object, reason: str, message: str = "") -> list[Object]:
     return [container_status(container, state) for container in pod["spec"]["containers"]]
 
 
-def container_status(container: Object, state: Object, *, restarts: int = 0, last: Object | None = None) -> Object:
+def container_status(
+    container: Object, state: Object, *, restarts: int = 0, last: Object | None = None, prober: Prober | None = None
+) -> Object:
+    """The status of one container; `prober` says of a running one whether it is ready."""
     running = "running" in state
     return {
         "name": container["name"],
         "image": container["image"],
         "imageID": "",
-        "ready": running,
-        "started": running,
+        "ready": running and (prober is None or prober.ready),
+        "started": running and (prober is None or prober.started),
         "restartCount": restarts,
         "state": state,
         "lastState": last or {},

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from pathlib import Path
 from typing import Any
 
@@ -28,17 +29,26 @@ LAST_WORDS = 2048
 
 @dataclass(frozen=True)
 class Programs:
-    """What a command of an image is on this machine: the first word, by its name in the image."""
+    """What a command of an image is on this machine: the first word, by its name in the image.
+
+    `images` are the entry points of images, by their name without registry and tag; `{address}` in either is the pod's.
+    """
 
     words: Mapping[str, tuple[str, ...]]
+    images: Mapping[str, tuple[str, ...]] = dataclass_field(default_factory=dict)
 
     @classmethod
     def of_this_machine(cls, **more: tuple[str, ...]) -> "Programs":
         python = (sys.executable,)
         return cls({"python3": python, "python": python, **more})
 
-    def argv(self, command: list[str]) -> list[str]:
+    def argv(self, command: list[str], image: str = "", address: str = "") -> list[str]:
         """The command without its init (we bring one), with the image's programs replaced by ours."""
+        name = image.rpartition("/")[2].partition(":")[0].partition("@")[0]
+        found = self._argv(command) if command else list(self.images.get(name, ()))
+        return [address if word == "{address}" else word for word in found]
+
+    def _argv(self, command: list[str]) -> list[str]:
         if command and Path(command[0]).name == "tini":
             command = command[command.index("--") + 1 :] if "--" in command else command[1:]
         command = [str(RUNNER_FOLDER) if word == RUNNER_PATH else word for word in command]

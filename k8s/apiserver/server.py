@@ -17,10 +17,12 @@ from k8s.apiserver.api import Api
 from k8s.apiserver.http import Surface, make_app
 from k8s.apiserver.jobs import Jobs
 from k8s.apiserver.kubelet import Kubelet, make_kubelet
+from k8s.apiserver.network import Proxy
 from k8s.apiserver.rbac import User
 from k8s.apiserver.resources import BY_KIND
 from k8s.apiserver.store import Store
 from k8s.apiserver.tls import Certificates, make_certificates
+from k8s.apiserver.workloads import Workloads
 
 Object = dict[str, Any]
 
@@ -34,7 +36,7 @@ class SmallCluster:
         self.folder = folder
         self.store = store
         self.kubelet = kubelet
-        self.api = Api(store)
+        self.api = Api(store, kubelet.machine.network)
         self.port = port
         self.token = secrets.token_urlsafe(24)
         self.surface = Surface(self.api, {self.token: User("admin", ("system:masters",))}, kubelet.logs)
@@ -43,6 +45,7 @@ class SmallCluster:
         self._server: uvicorn.Server | None = None
         self._serving: asyncio.Task[None] | None = None
         self.write_kubeconfig(self.kubeconfig, self.token, "default")
+        kubelet.machine.credentials = self._credentials
 
     async def start_api(self) -> None:
         """Listen. Raises OSError when the port is taken."""
@@ -82,6 +85,10 @@ class SmallCluster:
         token = secrets.token_urlsafe(24)
         self.surface.users[token] = User.service_account(namespace, account)
         return token
+
+    def _credentials(self, namespace: str, account: str, path: Path) -> None:
+        """The kubeconfig of a service account, for a pod."""
+        self.write_kubeconfig(path, self.token_for(namespace, account), namespace)
 
     def write_kubeconfig(self, path: Path, token: str, namespace: str) -> Path:
         name = "greenloop"
@@ -131,7 +138,8 @@ async def small_cluster(folder: Path | None = None, **kubelet: Any) -> AsyncIter
     running = make_kubelet(store, home, **kubelet)
     cluster = SmallCluster(home, store, running, make_certificates(home), _free_port())
     cluster.make_namespace("default")
-    followers = [asyncio.create_task(running.run()), asyncio.create_task(Jobs(cluster.api).run())]
+    controllers = (running, Jobs(cluster.api, running.machine.pace), Workloads(cluster.api), Proxy(store))
+    followers = [asyncio.create_task(each.run()) for each in controllers]
     try:
         await cluster.start_api()
         yield cluster

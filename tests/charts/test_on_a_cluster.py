@@ -62,7 +62,9 @@ class Installed:
 async def installed(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Installed]:
     need(request.param)
     programs = Programs.of_this_machine(greenloop=(sys.executable, "-m", "app"))
-    async with small_cluster(tmp_path / "cluster", programs=programs) as cluster:
+    async with small_cluster(
+        tmp_path / "cluster", programs=programs, pace=0.1, restart_seconds=600, restart_limit=600
+    ) as cluster:
         cluster.make_namespace("team", enforce="restricted")
         made = Installed(cluster, request.param, tmp_path / "greenloop.db")
         keys = {"private-key": "pem", "webhook-secrets": f"{SECRET}\nolder", "encryption-keys": "key"}

@@ -12,7 +12,8 @@ import uuid
 from pathlib import Path
 
 URL = os.environ["GREENLOOP_SERVICE_URL"] + "/webhooks/github"
-SECRET = Path(os.environ["GREENLOOP_WEBHOOK_SECRETS_FILE"]).read_text().split()[0].encode()
+LINES = Path(os.environ["GREENLOOP_WEBHOOK_SECRETS_FILE"]).read_text().splitlines()
+SECRET = next(line.strip() for line in LINES if line.strip()).encode()
 BODY = json.dumps({"zen": "Keep it logically awesome.", "hook_id": 1, "hook": {"type": "App"}}).encode()
 
 

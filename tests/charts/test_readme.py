@@ -1,0 +1,195 @@
+"""README's page for Helm, followed to the letter: its commands, by bash, with the real kubectl and helm.
+
+The App is one of a local GitHub, so the commands get its id and two more values; the cluster is our own, whose kubelet
+starts the programs of the images on this machine: web, worker, migration, PostgreSQL, Valkey, the boxes.
+"""
+
+import asyncio
+import re
+import shutil
+import sys
+import tempfile
+import textwrap
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from github.emulator import LocalGitHub
+from k8s.apiserver.resources import BY_KIND
+from k8s.apiserver.server import SmallCluster, small_cluster
+from tests.charts.images import programs
+from tests.charts.render import CHART, HELMS
+from tests.tools import need
+
+Object = dict[str, Any]
+ROOT = CHART.parent.parent
+
+pytestmark = pytest.mark.timeout(600)
+
+REPOSITORY = "acme/widgets"
+WORKFLOW = """
+name: CI
+on: [push, pull_request]
+jobs:
+  test:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - run: test "$(cat value.txt)" = right
+"""
+AGENT = """
+import pathlib
+value = pathlib.Path("value.txt")
+value.write_text("nearly" if value.read_text() == "wrong" else "right")
+"""
+
+
+def commands(page: Path, title: str) -> str:
+    """The first block of shell commands under the heading `title`."""
+    part = page.read_text().split(f"\n## {title}\n", 1)[1]
+    found = re.search(r"^ *```sh\n(.*?)^ *```", part, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+class Admin:
+    """A cluster administrator at a shell, in a folder with the App's key and the chart."""
+
+    def __init__(self, cluster: SmallCluster, local: LocalGitHub, folder: Path, program: str) -> None:
+        self.cluster = cluster
+        self.local = local
+        self.folder = folder
+        tools = folder / "bin"
+        tools.mkdir(parents=True)
+        for name, tool in (("helm", program), ("kubectl", "kubectl")):
+            (tools / name).symlink_to(need(tool))
+        (folder / "charts").symlink_to(ROOT / "charts")
+        (folder / "app.private-key.pem").write_text(local.app.private_key)
+        self._env = {
+            "PATH": f"{tools}:/usr/bin:/bin",
+            "HOME": str(folder),
+            "KUBECONFIG": str(cluster.kubeconfig),
+            "WEBHOOK_SECRET": local.app.hook.secret,
+        }
+
+    async def run(self, script: str) -> str:
+        """What the commands print. Raises AssertionError with it when one fails."""
+        process = await asyncio.create_subprocess_exec(
+            "bash", "-euo", "pipefail", "-c", script,
+            cwd=self.folder, env=self._env, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+        )  # fmt: skip
+        said, _ = await process.communicate()
+        assert process.returncode == 0, said.decode() + self.logs()
+        return said.decode()
+
+    def page(self) -> str:
+        """The commands of README, for the local GitHub's App."""
+        text = commands(ROOT / "README.md", "Install with Helm")
+        assert "--set github.appId=123456 " in text
+        where = f"--set github.apiUrl={self.local.api_url} --set github.webUrl={self.local.web_url}"
+        return text.replace("github.appId=123456", f"github.appId={self.local.app.id} {where}")
+
+    async def until(self, what: Callable[[], Awaitable[bool]], seconds: float = 180) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                while not await what():
+                    await asyncio.sleep(0.2)
+        except TimeoutError:
+            raise AssertionError(f"not within {seconds} s: {what.__name__}{self.logs()}") from None
+
+    def logs(self) -> str:
+        """The last words of every container."""
+        folder = self.cluster.folder / "logs"
+        return "".join(f"\n--- {file.name}\n{file.read_text()[-2000:]}" for file in sorted(folder.glob("*.log")))
+
+    def of(self, kind: str, name: str, namespace: str = "greenloop") -> Object:
+        found = self.cluster.find(kind, namespace, name)
+        assert found is not None, f"{kind} {name} is not there"
+        return found
+
+
+@pytest.fixture
+async def local() -> AsyncIterator[LocalGitHub]:
+    async with LocalGitHub() as local:
+        yield local
+
+
+@pytest.fixture(params=HELMS)
+async def admin(request: pytest.FixtureRequest, local: LocalGitHub) -> AsyncIterator[Admin]:
+    folder = Path(tempfile.mkdtemp(prefix="greenloop-readme-"))
+    folder.chmod(0o711)  # PostgreSQL runs as another user
+    try:
+        async with small_cluster(folder / "cluster", programs=programs(), pace=0.1, restart_seconds=0.2) as cluster:
+            yield Admin(cluster, local, folder / "admin", request.param)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+async def test_the_page_for_helm_brings_up_a_trial_that_goes_from_a_mention_to_green_and_comes_back(
+    admin: Admin,
+) -> None:
+    said = await admin.run(admin.page())
+    assert 'is installed as "greenloop"' in said and "Succeeded" in said
+    assert admin.of("Job", "greenloop-migrate-first")["status"]["succeeded"] == 1
+    logs = await admin.run("kubectl -n greenloop logs greenloop-test-ping")
+    assert "takes a signed ping (200) and refuses a forged one (401)" in logs
+
+    (admin.folder / "agent.py").write_text(textwrap.dedent(AGENT))
+    (admin.folder / "values.yaml").write_text(
+        f"settings: {{RUNTIME: command, COMMAND: {sys.executable} {admin.folder}/agent.py, SETTLE_SECONDS: 0}}"
+    )
+    await admin.run("helm -n greenloop upgrade greenloop charts/greenloop --reuse-values -f values.yaml")
+    for name in ("deployment/greenloop-web", "deployment/greenloop-worker", "statefulset/greenloop-postgresql"):
+        await admin.run(f"kubectl -n greenloop rollout status {name} --timeout=180s")
+    await _a_mention_becomes_green(admin)
+
+    await admin.run("helm -n greenloop uninstall greenloop")
+    for kind, name in (("Deployment", "greenloop-web"), ("StatefulSet", "greenloop-postgresql")):
+        assert admin.cluster.find(kind, "greenloop", name) is None
+    assert admin.of("PersistentVolumeClaim", "data-greenloop-postgresql-0"), "the trial's data stays"
+    [home] = admin.cluster.store.list(BY_KIND["PersistentVolumeClaim"], "greenloop-boxes")
+    assert home["metadata"]["name"].startswith("gl-"), "people's homes stay"
+
+    again = admin.page().partition("helm -n greenloop install")
+    await admin.run(again[1] + again[2])
+    await admin.run("kubectl -n greenloop rollout status deployment/greenloop-worker --timeout=180s")
+
+
+async def _a_mention_becomes_green(admin: Admin) -> None:
+    local, service = admin.local, admin.of("Service", "greenloop-web")["spec"]
+    local.set_webhook(f"http://{service['clusterIP']}:8080/webhooks/github")
+    files = admin.folder / "files"
+    (files / ".github/workflows").mkdir(parents=True)
+    (files / ".github/workflows/ci.yml").write_text(WORKFLOW)
+    (files / "value.txt").write_text("wrong")
+    token = local.add_user("alice").token
+    local.add_repository(REPOSITORY, from_dir=files)
+    local.set_permission(REPOSITORY, "alice", "write")
+    local.install("acme", [REPOSITORY])
+    headers = {"Authorization": f"token {token}", "User-Agent": "test"}
+    async with httpx.AsyncClient(base_url=f"{local.api_url}/repos/{REPOSITORY}", headers=headers) as http:
+        await http.post("/issues", json={"title": "The value is wrong", "body": "@greenloop please mend it"})
+
+        async def green() -> bool:
+            found = (await http.get("/pulls?state=open")).json()
+            return bool(found) and found[0]["draft"] is False
+
+        await admin.until(green)
+        [pull] = (await http.get("/pulls?state=open")).json()
+        commits = (await http.get(f"/pulls/{pull['number']}/commits")).json()
+    assert len(commits) == 2, "one red attempt, one repair"
+
+
+@pytest.mark.parametrize("page", [CHART / "README.md", CHART / "files" / "README.head.md"], ids=lambda page: page.name)
+def test_the_charts_own_page_has_the_same_commands(page: Path) -> None:
+    def words(text: str) -> list[str]:
+        return text.replace("\\\n", " ").split()
+
+    told = " ".join(words(commands(ROOT / "README.md", "Install with Helm")))
+    blocks = re.findall(r"^ *```sh\n(.*?)^ *```", page.read_text(), re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 2
+    for block in blocks:
+        assert " ".join(words(block)) in told
