@@ -11,6 +11,9 @@ from github.config import Checks
 
 FAILING = frozenset({"failure", "timed_out", "startup_failure"})
 PASSING = frozenset({"success", "neutral", "skipped"})
+LATE_SECONDS = (
+    300.0  # in which a required check may still report when another is red: one that runs after it never will
+)
 UNDECIDED_SECONDS = 60.0  # in which GitHub should know whether a pull request merges
 
 
@@ -50,7 +53,8 @@ class HeadState:
 def settle(snapshot: Snapshot, rules: Checks, *, now: float, since: float) -> HeadState:
     """The state of the head at `now`. `since` is when the commit was pushed: the longest wait counts from there.
 
-    Nothing is decided before every check is complete, every required one has reported and `settle_seconds` have passed
+    Nothing is decided before every check is complete, every required one has reported (a red head waits for those for
+    some minutes only) and `settle_seconds` have passed
     without a change; with no check at all, twice as long after the push.
     """
     checks = [check for check in snapshot.checks if _counts(check, rules)]
@@ -83,6 +87,9 @@ def settle(snapshot: Snapshot, rules: Checks, *, now: float, since: float) -> He
     quiet_at = max(snapshot.changed_at, since) + rules.settle_seconds * (1 if checks else 2)
     if now < quiet_at and left > 0:
         return state(Verdict.RUNNING, "waiting whether more checks begin", min(quiet_at - now, 30.0))
+    late = ", ".join(f"`{each.name}`" for each in missing)
+    if red and missing and not snapshot.conflicted and now < since + min(LATE_SECONDS, rules.longest_wait_minutes * 60):
+        return state(Verdict.RUNNING, f"{_names(red)} failed; waiting for required {late} as well", 15.0)
     if red:
         return state(Verdict.RED, f"{_names(red)} failed")
     if awaiting:
@@ -96,12 +103,11 @@ def settle(snapshot: Snapshot, rules: Checks, *, now: float, since: float) -> He
             Verdict.CONFLICTED, "the pull request conflicts with its base, so GitHub starts no workflows for it"
         )
     if missing:
-        names = ", ".join(f"`{each.name}`" for each in missing)
         if left > 0:
-            return state(Verdict.RUNNING, f"waiting for required {names}, which never reported yet", min(30.0, left))
+            return state(Verdict.RUNNING, f"waiting for required {late}, which never reported yet", min(30.0, left))
         return state(
             Verdict.MISSING_REQUIRED,
-            f"required {names} never reported: a path filter, another app or a renamed job may be why",
+            f"required {late} never reported: a path filter, another app or a renamed job may be why",
         )
     if not checks:
         return state(Verdict.NONE, "this commit has no checks")

@@ -1,8 +1,10 @@
 """Evidence that is no log: a check run's output, a commit status. It goes through the same door."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from loops.evidence.distill import BUDGET, distill
+from loops.evidence.fingerprint import fingerprint
 from loops.evidence.model import Annotation, Distilled
 
 
@@ -18,10 +20,24 @@ def distill_check(
 ) -> Distilled:
     """Distil what a check run's `output` (or a commit status' description, as `title`) says."""
     said = "\n".join(part.strip("\n") for part in (title, summary, text) if part and part.strip())
-    return distill(
+    found = distill(
         [said.encode(errors="replace")],
         budget=budget,
         annotations=annotations,
         changed_files=changed_files,
         redact=redact,
+    )
+    if found.kind not in ("passed", "empty") or not said:
+        return found
+    # it stands at a red check, so it is about a failure whatever its words are
+    told = (redact(said) if redact else said).encode("utf-8", "replace")[:budget].decode("utf-8", "ignore")
+    lines = told.splitlines()
+    return replace(
+        found,
+        excerpt=told,
+        kind="unknown",
+        reason="the check says no more",
+        fingerprint=fingerprint("unknown", (), (), lines),
+        shown=((1, len(lines)),),
+        total_lines=len(lines),
     )

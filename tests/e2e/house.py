@@ -201,7 +201,11 @@ class House:
 
         async def look() -> Session | None:
             found = await self.sessions()
-            closed = [each for each in found if each.status not in OPEN_SESSION and each.lease_until is None]
+            closed = [
+                each
+                for each in found
+                if each.status not in OPEN_SESSION and each.lease_until is None and each.due_at is None
+            ]
             return found[-1] if len(found) >= sessions and len(closed) == len(found) else None
 
         return await self.until(look, seconds)

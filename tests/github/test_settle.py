@@ -101,6 +101,19 @@ def test_a_required_check_that_never_reports_is_named_at_once_and_given_up_later
     assert "`deploy` never reported" in found.explanation
 
 
+def test_a_red_head_waits_some_minutes_for_required_checks_and_not_longer() -> None:
+    required, red = (Required("e2e"),), check("test", "failure")
+    early = state(red, required=required)
+    assert (early.verdict, early.explanation) == (Verdict.RUNNING, "`test` failed; waiting for required `e2e` as well")
+    assert state(red, required=required, now=PUSHED + 301).verdict is Verdict.RED
+    assert state(red, required=required, conflicted=True).verdict is Verdict.RED
+
+
+def test_a_pull_request_of_which_github_does_not_know_yet_whether_it_merges_is_not_green_at_once() -> None:
+    assert state(check("test"), undecided=True, now=PUSHED + 50).verdict is Verdict.RUNNING
+    assert state(check("test"), undecided=True).verdict is Verdict.GREEN
+
+
 def test_a_required_check_of_a_certain_app_is_not_answered_by_another() -> None:
     required = (Required("test", app_id=99),)
     assert state(check("test"), required=required, now=MUCH_LATER).verdict is Verdict.MISSING_REQUIRED
