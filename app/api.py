@@ -72,6 +72,8 @@ async def _start(request: Request) -> Response:
         base=_value(given, "base", (str,)),
         max_steps=_value(given, "max_steps", (int,)),
         person=_value(given, "person", (str,)),
+        runtime=_value(given, "runtime", (str,)),
+        model=_value(given, "model", (str,)),
     )
     done = await operations.start(surface(request), _value(given, "installation", (int,)), wish, SURFACE)
     return JSONResponse(operations.plain(done), 201, headers={"location": f"/api/v1/sessions/{done.session}"})

@@ -60,6 +60,8 @@ def _tools(here: Surface) -> list[Tool]:
         base: Annotated[str | None, Field(description="The branch to start from; else the default branch.")] = None,
         max_steps: Annotated[int | None, Field(description="Steps of the agent in a turn, 1 to 200.")] = None,
         person: Annotated[str | None, Field(description="Login of the person whose box and account are used.")] = None,
+        runtime: Annotated[str | None, Field(description="codex, opencode, claude, native or command.")] = None,
+        model: Annotated[str | None, Field(description="The model, as the runtime names it.")] = None,
         installation: Installation = None,
     ) -> dict[str, Any]:
         """Start a session: an agent works on the repository, opens a pull request and repairs it while checks are red.
@@ -67,7 +69,13 @@ def _tools(here: Surface) -> list[Tool]:
         Answers with its id. There is no approval in between: caps and the person's write access bound it.
         """
         wish = contracts.Start(
-            repository=repository, instruction=instruction, base=base, max_steps=max_steps, person=person
+            repository=repository,
+            instruction=instruction,
+            base=base,
+            max_steps=max_steps,
+            person=person,
+            runtime=runtime,
+            model=model,
         )
         return operations.plain(await operations.start(here, installation, wish, SURFACE))
 

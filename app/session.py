@@ -35,6 +35,8 @@ def start(
     person: Annotated[
         str | None, typer.Option("--as", metavar="LOGIN", help="Whose box, account and write access are used.")
     ] = None,
+    runtime: Annotated[str | None, typer.Option(help="codex, opencode, claude, native or command.")] = None,
+    model: Annotated[str | None, typer.Option(help="Model, as the runtime names it.")] = None,
     installation: InstallationOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -42,7 +44,7 @@ def start(
     from loops import contracts
 
     async def run(settings: "Settings", database: "Database") -> None:
-        wish = contracts.Start(repository, instruction, base, max_steps, person)
+        wish = contracts.Start(repository, instruction, base, max_steps, person, runtime, model)
         async with database.write() as tx:
             tenant = await contracts.tenant_of(tx, installation)
             done = await contracts.start(tx, tenant, wish, surface=SURFACE, cap=settings.cap, now=time.time())

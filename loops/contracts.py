@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from github.refs import branch_problem
 from loops import conversations, journal
+from loops.choice import CannotRun, choose
 from loops.conversations import Ask, Topic
 from loops.tables import Audit, Event, Installation, Person, Repository, Session, Turn
 
@@ -35,13 +36,18 @@ class Unknown(LookupError):
 
 @dataclass(frozen=True)
 class Start:
-    """`repository` is GitHub's numeric id or `owner/name`; `person` the login whose box and account are used."""
+    """`repository` is GitHub's numeric id or `owner/name`; `person` the login whose box and account are used.
+
+    `runtime` and `model` are as after a mention: without them the repository's and the account's hold.
+    """
 
     repository: int | str
     instruction: str
     base: str | None = None
     max_steps: int | None = None
     person: str | None = None
+    runtime: str | None = None
+    model: str | None = None
 
 
 @dataclass(frozen=True)
@@ -136,18 +142,26 @@ async def start(tx: AsyncSession, tenant: int, wish: Start, *, surface: str, cap
         raise Invalid("base", f"{wish.base!r} is no branch: {problem}")
     repository = await find_repository(tx, tenant, wish.repository)
     person = await _person(tx, wish.person) if wish.person else None
-    options: dict[str, Any] = {"base": wish.base, "steps": wish.max_steps}
+    owner = person.id if person else None
+    options: dict[str, Any] = {
+        "base": wish.base, "steps": wish.max_steps, "runtime": wish.runtime, "model": wish.model,
+    }  # fmt: skip
+    if wish.runtime:
+        try:
+            await choose(tx, tenant, owner, options=options, config={}, default=wish.runtime)
+        except CannotRun as error:
+            raise Invalid("runtime", str(error)) from None
     ask = Ask(
         trigger="started",
         instruction=instruction,
         kind="issue",
-        by=person.id if person else None,
+        by=owner,
         by_login=person.login if person else surface,
         surface=surface,
         options={name: value for name, value in options.items() if value is not None},
     )
     topic = Topic(tenant, repository.id, "issue", None, instruction.splitlines()[0], base_branch=wish.base)
-    session = await conversations.begin(tx, topic, ask, owner=person.id if person else None, cap=cap, now=now)
+    session = await conversations.begin(tx, topic, ask, owner=owner, cap=cap, now=now)
     _audit(tx, session, person.login if person else surface, surface, "started", now)
     return Started(session.public_id, session.status, session.id, session.wake)
 

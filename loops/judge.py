@@ -17,10 +17,11 @@ class Verdict:
     """What to do with a turn, and why.
 
     `publish`: there are changes. `nothing`: the agent ended well and changed nothing. `again`: the box failed us and
-    the turn may run once more. `failed`: `reason` is one of the session's reasons. `note` is a sentence for people.
+    the turn may run once more. `afresh`: the CLI's conversation is gone, so it runs once more with a new one.
+    `failed`: `reason` is one of the session's reasons. `note` is a sentence for people.
     """
 
-    kind: Literal["publish", "nothing", "again", "failed", "cancelled"]
+    kind: Literal["publish", "nothing", "again", "afresh", "failed", "cancelled"]
     reason: str = ""
     note: str = ""
 
@@ -34,6 +35,7 @@ def judge(
     caps: Caps,
     before: Spent,
     limit: Literal["steps", "cost"] | None = None,
+    conversation_gone: bool = False,
 ) -> Verdict:
     """`answer_error` is what the runtime made of the ending (None: there is an answer), `limit` the cap at which its
     CLI ended by itself. `before`: what the session had used when the turn began.
@@ -56,6 +58,8 @@ def judge(
         return Verdict("failed", "agent_failed: it did not start", result.message)
     if result.reason != protocol.EXITED:
         return Verdict("failed", result.reason, result.message)
+    if answer_error is not None and conversation_gone:
+        return Verdict("afresh")
     if answer_error is not None and limit is not None and (over := caps.reached(limit, before)) is not None:
         return Verdict("failed", over.reason)
     if result.exit_code != 0 and answer_error is not None:

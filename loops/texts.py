@@ -26,6 +26,11 @@ def problems(found: Sequence[str], handle: str) -> str:
     return f"I did not start, because I could not read all of this:\n\n{listed}\n\n`@{handle} help` shows what I take."
 
 
+def cannot_run(reason: str, handle: str) -> str:
+    """Why no agent was started."""
+    return f"I did not start: {reason}\n\n`@{handle} help` shows what can be asked for."
+
+
 def config_problems(path: str, found: Sequence[str]) -> str:
     """What is wrong in a repository's configuration."""
     listed = "\n".join(f"- {problem}" for problem in found)

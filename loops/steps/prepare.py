@@ -9,6 +9,7 @@ import structlog
 from k8s.boxes import BoxesUnavailable, BoxState
 from loops import decide, journal
 from loops.caps import Caps
+from loops.choice import CannotRun
 from loops.context import Loop
 from loops.line import Wait, words
 from loops.seats import bounds, read_line, take_seat
@@ -18,7 +19,7 @@ from loops.steps.box import ensure_box, make_room, stop_boxes
 from loops.steps.env import env_of
 from loops.steps.limits import limits_of
 from loops.steps.prompting import prompt_of
-from loops.steps.runtime import CannotRun, runtime_of, spec_of
+from loops.steps.runtime import runtime_of, spec_of
 from loops.steps.start import CannotStart, handle, start_of
 from loops.tables import Box, Repository, Session, Turn
 
@@ -50,7 +51,7 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
         start = await start_of(loop, repo, session, turn)
         chosen = await runtime_of(loop, session)
         wanted = await env_of(loop, session, start, repository.full_name)
-        prompt = await prompt_of(loop, repo, session, turn, start, wanted)
+        prompt = await prompt_of(loop, repo, session, turn, start, wanted, chosen.runtime.name)
         limits = await _limits(loop, session, turn)
         spec = spec_of(loop, chosen, prompt, repository, start, session, turn, wanted, limits)
     except (CannotStart, CannotRun) as error:
@@ -75,7 +76,7 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
         fresh.status = "running"
         fresh.branch, fresh.base_branch = start.branch, start.base_branch
         fresh.started_at = fresh.started_at or now
-        notes = [wanted.note(repository.full_name)] if wanted else []
+        notes = [chosen.warning or "", wanted.note(repository.full_name) if wanted else ""]
         fresh.notes = [*fresh.notes, *(note for note in notes if note and note not in fresh.notes)]
         text = f"turn {turn.number}: {turn.runtime} on {start.sha[:12]}, in {placed.box.name}"
         await journal.append(tx, session.id, [("status", {"text": text})], at=now, turn_id=turn.id)

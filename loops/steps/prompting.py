@@ -6,8 +6,10 @@ from github import repositories, reviews
 from github.errors import GitHubError
 from github.repository import Repository
 from loops.context import Loop
+from loops.pictures import turns_of
 from loops.prompts import contexts
 from loops.prompts.render import render
+from loops.recap import recap
 from loops.steps.env import Wanted
 from loops.steps.start import Start
 from loops.tables import Session, Turn
@@ -16,10 +18,12 @@ GUIDANCE = ("AGENTS.md", "CLAUDE.md")
 
 
 async def prompt_of(
-    loop: Loop, repo: Repository, session: Session, turn: Turn, start: Start, wanted: Wanted | None
+    loop: Loop, repo: Repository, session: Session, turn: Turn, start: Start, wanted: Wanted | None, runtime: str
 ) -> str:
     """The text for the agent's stdin. Its one placeholder is the runner's `{turn_dir:MARKER}`."""
     said = turn.context
+    async with loop.database.read() as tx:
+        before = [each for each in await turns_of(tx, session.id) if each.number < turn.number]
     about = contexts.Turn(
         repository=await repo.full_name(),
         branch=start.branch,
@@ -28,7 +32,7 @@ async def prompt_of(
         asker=str(said.get("by") or ""),
         instruction=str(said.get("instruction") or ""),
         guidance=await _guidance(repo, session, start.base_sha),
-        summary=_summary(session, turn),
+        summary=recap(before, runtime, resumed=runtime in session.resume),
         env_file=wanted.path if wanted and wanted.names else "",
     )
     body = contexts.Text(author=str(said.get("author") or ""), body=str(said.get("body") or ""), where="description")
@@ -117,8 +121,3 @@ async def _guidance(repo: Repository, session: Session, sha: str) -> tuple[conte
     if instructions := str((session.config or {}).get("instructions") or ""):
         guidance.append(contexts.Guidance("the repository's settings", instructions))
     return tuple(guidance)
-
-
-def _summary(session: Session, turn: Turn) -> str:
-    """What went before, for a conversation that cannot be resumed."""
-    return session.summary or "" if turn.number > 1 else ""

@@ -1,6 +1,7 @@
 """Somebody asks for something: who may, what it means, and the answer that shows at once."""
 
 from dataclasses import asdict
+from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -9,6 +10,7 @@ from github.mentions import Command
 from github.outcomes import Actor, Refused, Request, Subject, Where, Why
 from github.repository import Repository
 from loops import conversations, texts
+from loops.choice import CannotRun, choose
 from loops.context import Loop
 from loops.conversations import Ask, Topic
 from loops.decisions import Decision
@@ -121,6 +123,10 @@ async def _run(loop: Loop, repo: Repository, guid: str, request: Request, subjec
         listed = [str(problem) for problem in loaded.problems]
         await comments.put_sticky(repo, subject.number, "config", texts.config_problems(config.PATH, listed))
     wish = _ask(guid, request, subject)
+    config_of = loaded.config.model_dump(mode="json", exclude_unset=True) if loaded is not None else None
+    if (why := await _cannot_run(loop, request, _topic(request, subject), wish, config_of or {})) is not None:
+        await answer(repo, request, subject, texts.cannot_run(why, loop.me.names[0]))
+        return Decision("refused", why)
     now = loop.clock()
     async with loop.database.write() as tx:
         owner = Actor(facts.owner_id, facts.full_name.partition("/")[0])
@@ -130,12 +136,26 @@ async def _run(loop: Loop, repo: Repository, guid: str, request: Request, subjec
         session, what = await conversations.ask(
             tx, _topic(request, subject), wish, owner=request.actor.id, cap=cap, now=now
         )
-        if loaded is not None and (session.config is None or what != "joined"):
-            session.config = loaded.config.model_dump(mode="json", exclude_unset=True)
+        if config_of is not None and (session.config is None or what != "joined"):
+            session.config = config_of
         _audit(loop, tx, request, what, session)
         wake = session.wake
     await loop.queue.send("advance", session.id, f"advance:{session.id}:{wake}:{what}")
     return Decision(what, request.why.value, session.id)
+
+
+async def _cannot_run(loop: Loop, request: Request, topic: Topic, wish: Ask, config_of: dict[str, Any]) -> str | None:
+    """Why the turn that is asked for could not run with the account it would get; None if it can."""
+    async with loop.database.read() as tx:
+        session = await conversations.latest(tx, topic)
+        owner = request.actor.id if session is None else session.owner_id
+        options = {**(session.options if session is not None else {}), **wish.options}
+        try:
+            tenant = request.repo.installation_id
+            await choose(tx, tenant, owner, options=options, config=config_of, default=loop.options.runtime)
+        except CannotRun as error:
+            return str(error)
+    return None
 
 
 def _ask(guid: str, request: Request, subject: Subject) -> Ask:

@@ -1,80 +1,29 @@
 """Which runtime a turn gets, and what its box is told. What cannot run is said at once, in words."""
 
-from dataclasses import dataclass
 from typing import Any
-
-from sqlalchemy import or_, select
 
 from loops import profiles
 from loops.box_secrets import CannotPrepare
+from loops.choice import CannotRun, Chosen, choose
 from loops.context import Loop
-from loops.credentials import credential_of, file_to_json, kind_of, request_to_json
-from loops.runtimes import registry
-from loops.runtimes.base import Credential, Resume, Runtime, TurnRequest
+from loops.credentials import credential_of, file_to_json, request_to_json
+from loops.runtimes.base import Credential, Resume, TurnRequest
 from loops.steps.env import Wanted
 from loops.steps.start import Start
-from loops.tables import Profile, Repository, Session, Turn
-
-
-class CannotRun(Exception):
-    """The turn's runtime cannot be had; the message is for the person who asked."""
-
-    def __init__(self, message: str, reason: str = "credentials") -> None:
-        super().__init__(message)
-        self.reason = reason
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """The runtime of a turn, and the account it is run with (None: a program that needs none)."""
-
-    runtime: Runtime
-    model: str
-    profile: Profile | None = None
+from loops.tables import Repository, Session, Turn
 
 
 async def runtime_of(loop: Loop, session: Session) -> Chosen:
-    """The runtime asked for, else the repository's, else the profile's first. Raises CannotRun."""
-    config = session.config or {}
-    requested, configured = session.options.get("runtime"), config.get("runtime")
-    model = str(session.options.get("model") or config.get("model") or "")
-    profile = await profile_of(loop, session)
-    try:
-        if profile is None:
-            name, _ = profiles.canonical(str(requested or configured or loop.options.runtime))
-            runtime = registry.get(name)
-        else:
-            account = profiles.Profile(
-                profile.provider,
-                kind_of(profile),
-                profile.model or "",
-                profile.base_url or "",
-            )
-            choice = profiles.resolve(account, requested=requested, configured=configured)
-            runtime = registry.get(choice.runtime)
-    except (registry.UnknownRuntimeError, profiles.RefusedRuntimeError, CannotPrepare) as error:
-        raise CannotRun(str(error)) from None
-    if runtime.name == profiles.WITHOUT_ACCOUNT:
-        return Chosen(runtime, model)
-    if profile is None:
-        raise CannotRun(
-            f'The "{runtime.name}" runtime needs a provider account, and neither you nor this installation has one. '
-            "Add one with `greenloop profile add`."
-        )
-    return Chosen(runtime, model or profile.model or "", profile)
-
-
-async def profile_of(loop: Loop, session: Session) -> Profile | None:
-    """The owner's own default account, else the installation's."""
+    """The session's runtime and account. Raises CannotRun."""
     async with loop.database.read() as tx:
-        found = await tx.execute(
-            select(Profile)
-            .where(Profile.installation_id == session.installation_id)
-            .where(or_(Profile.person_id.is_(None), Profile.person_id == session.owner_id))
-            .order_by(Profile.person_id.is_(None), Profile.is_default.desc(), Profile.id)
-            .limit(1)
+        return await choose(
+            tx,
+            session.installation_id,
+            session.owner_id,
+            options=session.options,
+            config=session.config or {},
+            default=loop.options.runtime,
         )
-        return found.scalar_one_or_none()
 
 
 def spec_of(

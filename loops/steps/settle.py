@@ -51,6 +51,7 @@ async def settle(loop: Loop, session: Session, action: decide.Settle) -> None:
         caps=Caps.of(turn.limits),
         before=before,
         limit=outcome.get("limit"),
+        conversation_gone=bool(outcome.get("retry_fresh") and _resumed(turn)),
     )
     if verdict.kind == "publish" and (over := _too_much(turn, result, before)) is not None:
         verdict = Verdict("failed", over.reason)
@@ -166,8 +167,13 @@ async def _record(
             restart_turn(row, verdict.note)
             await journal.append(tx, session.id, [("status", {"text": row.waits})], at=now, turn_id=row.id)
             return
-        row.finished_at, row.given, row.changed_files = now, None, []
         _keep_resume(fresh, row, outcome)
+        if verdict.kind == "afresh":
+            restart_turn(row, "")
+            row.waits = "The agent's earlier conversation is gone: it begins a new one, with a summary of that."
+            await journal.append(tx, session.id, [("status", {"text": row.waits})], at=now, turn_id=row.id)
+            return
+        row.finished_at, row.given, row.changed_files = now, None, []
         if published is not None:
             row.status = "done"
             fresh.status = "waiting"
@@ -201,6 +207,11 @@ def changes_of(result: Result) -> list[FileChange]:
     left = {change.old_path for change in result.changes if change.old_path} - stands
     changes = [FileChange(change.path, change.mode, change.sha, change.size) for change in result.changes]
     return changes + [FileChange(path) for path in sorted(filter(None, left))]
+
+
+def _resumed(turn: Turn) -> bool:
+    """Whether the turn was to go on with a conversation of its CLI."""
+    return bool(((turn.spec or {}).get("request") or {}).get("resume"))
 
 
 def _keep_resume(session: Session, turn: Turn, outcome: dict[str, object]) -> None:

@@ -1,11 +1,6 @@
-"""Every cap, of one turn and of a session: the turn is stopped, and the comment says which cap and what raises it.
-
-The agent prints what our own loop prints (`k8s.native`), so that each test says what was used.
-"""
+"""Every cap, of one turn and of a session: the turn is stopped, and the comment says which cap and what raises it."""
 
 import os
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,23 +8,8 @@ import pytest
 
 from loops.tables import Turn
 from tests.e2e.house import House, house
+from tests.e2e.ownloop import HEAD, install
 
-HEAD = """
-import json
-def tell(kind, **payload):
-    print(json.dumps({"kind": kind, **payload}), flush=True)
-def used(steps=1, tokens=0, cost=None):
-    tell("usage", steps=steps, input=tokens, cached=0, output=0, cost=cost)
-def edited(*names):
-    for name in names:
-        pathlib.Path(name).write_text("right")
-        tell("file_edit", path=os.path.abspath(name), change="add", bytes=5)
-def done(text="Done."):
-    tell("result", text=text, limit=None, changed_files=[], diff="")
-def too_long():
-    time.sleep(60)
-tell("session", id="c1")
-"""
 TURN: dict[str, Any] = {"turn_steps": 5, "turn_tokens": 1_000, "turn_cost": 1.0, "changed_files": 2, "turn_seconds": 6}
 SESSION: dict[str, Any] = {
     "session_steps": 5, "session_tokens": 1_000, "session_cost": 1.0, "session_changed_files": 2, "session_seconds": 6,
@@ -38,20 +18,15 @@ PRICES: dict[str, Any] = {"prices": {"scripted": {"input": 1_000_000, "output": 
 
 
 @pytest.fixture
-def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A program by the name of our own loop, which is the house's agent."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    wrapper = folder / "greenloop-native"
-    wrapper.write_text(f'#!/bin/sh\nexec {sys.executable} {tmp_path / "agent.py"} "$@"\n')
-    wrapper.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
-    yield
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The house's agent is our own loop."""
+    install(tmp_path / "bin", tmp_path / "agent.py")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
 
 
 async def ask(home: House, agent: str, turn: int, number: int | None = None) -> tuple[Turn, str, int]:
     """The turn, and what the comment says of it."""
-    home.agent(HEAD + agent)
+    home.agent(HEAD + 'tell("session", id="c1")\n' + agent)
     number = number or await home.issue()
     await home.comment(number, "@greenloop go on --runtime native")
     ended = await home.turn_ended(turn)

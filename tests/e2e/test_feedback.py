@@ -150,11 +150,11 @@ async def test_a_reviewers_thread_is_answered_and_resolved_when_its_turn_landed(
 
 async def test_a_missing_account_is_said_with_the_way_out(home: House) -> None:
     number = await asked(home, "--runtime codex make it right")
-    session = await home.ended()
+    (delivery,) = await home.handled("issue_comment")
+    assert delivery.decision == "refused"
     (comment,) = await home.bot_comments(number)
-    assert (session.status, session.reason) == ("failed", "credentials")
-    assert "greenloop profile add" in comment
-    assert "**Next:**" in comment
+    assert "I did not start" in comment and "greenloop profile add" in comment
+    assert await home.sessions() == []
 
 
 async def test_while_no_box_can_be_had_the_comment_says_so_and_the_turn_begins_later(

@@ -1,0 +1,83 @@
+"""Which runtime and which account somebody's turn gets: known at the moment of asking, and again when it begins."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from loops import profiles
+from loops.box_secrets import CannotPrepare
+from loops.credentials import kind_of
+from loops.runtimes import registry
+from loops.runtimes.base import Runtime
+from loops.tables import Profile
+
+
+class CannotRun(Exception):
+    """The turn cannot run as it was asked for; the message is for the person who asked."""
+
+    def __init__(self, message: str, reason: str = "credentials") -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The runtime of a turn, and the account it is run with (None: a program that needs none).
+
+    `warning`: what people should know of how it was chosen.
+    """
+
+    runtime: Runtime
+    model: str
+    profile: Profile | None = None
+    warning: str | None = None
+
+
+async def choose(
+    tx: AsyncSession,
+    installation_id: int,
+    owner_id: int | None,
+    *,
+    options: Mapping[str, Any],
+    config: Mapping[str, Any],
+    default: str,
+) -> Chosen:
+    """The runtime asked for (`options`), else the repository's (`config`), else the first of the account.
+
+    Without an account, `default` in place of the last. Raises CannotRun.
+    """
+    requested, configured = options.get("runtime"), config.get("runtime")
+    model = str(options.get("model") or config.get("model") or "")
+    profile = await profile_of(tx, installation_id, owner_id)
+    try:
+        if profile is None:
+            choice = profiles.Choice(*profiles.canonical(str(requested or configured or default)))
+        else:
+            account = profiles.Profile(profile.provider, kind_of(profile), profile.model or "", profile.base_url or "")
+            choice = profiles.resolve(account, requested=requested, configured=configured)
+        runtime = registry.get(choice.runtime)
+    except (registry.UnknownRuntimeError, profiles.RefusedRuntimeError, CannotPrepare) as error:
+        raise CannotRun(str(error)) from None
+    if runtime.name == profiles.WITHOUT_ACCOUNT:
+        return Chosen(runtime, model, warning=choice.warning)
+    if profile is None:
+        raise CannotRun(
+            f'The "{runtime.name}" runtime needs a provider account, and neither you nor this installation has one. '
+            "Add one with `greenloop profile add`."
+        )
+    return Chosen(runtime, model or profile.model or "", profile, choice.warning)
+
+
+async def profile_of(tx: AsyncSession, installation_id: int, owner_id: int | None) -> Profile | None:
+    """The owner's own default account, else the installation's."""
+    found = await tx.execute(
+        select(Profile)
+        .where(Profile.installation_id == installation_id)
+        .where(or_(Profile.person_id.is_(None), Profile.person_id == owner_id))
+        .order_by(Profile.person_id.is_(None), Profile.is_default.desc(), Profile.id)
+        .limit(1)
+    )
+    return found.scalar_one_or_none()

@@ -1,0 +1,38 @@
+"""What went before in a session, in short: for an agent whose own conversation does not hold it. Pure."""
+
+from collections.abc import Sequence
+
+from loops.tables import Turn
+
+ASKED, ANSWERED, IN_ALL = 600, 1_500, 12_000
+"""Characters of what was asked and answered in one turn, and of everything."""
+
+
+def recap(turns: Sequence[Turn], runtime: str, *, resumed: bool) -> str:
+    """The turns that a turn of `runtime` knows nothing of, oldest first; empty if there are none.
+
+    A `resumed` conversation holds what its own runtime did up to its last turn.
+    """
+    known = max((turn.number for turn in turns if turn.runtime == runtime), default=0) if resumed else 0
+    told = [_told(turn) for turn in turns if turn.number > known and turn.status in ("done", "failed", "cancelled")]
+    while sum(map(len, told)) > IN_ALL and len(told) > 1:
+        told.pop(0)
+    return "\n\n".join(told)
+
+
+def _told(turn: Turn) -> str:
+    asked = "red checks" if turn.trigger == "checks" else str(turn.context.get("instruction") or turn.kind)
+    lines = [f"Turn {turn.number}: {_short(asked, ASKED)}"]
+    if turn.message:
+        lines.append(f"Its answer: {_short(turn.message, ANSWERED)}")
+    if turn.changed_files:
+        names = ", ".join(map(str, turn.changed_files[:20])) + (" and more" if len(turn.changed_files) > 20 else "")
+        lines.append(f"It changed {names}; that is in the branch.")
+    elif turn.error:
+        lines.append(f"It was not published: {_short(turn.error, 200)}")
+    return "\n".join(lines)
+
+
+def _short(text: str, limit: int) -> str:
+    text = text.strip()
+    return text if len(text) <= limit else f"{text[:limit]}…"
