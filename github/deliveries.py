@@ -4,6 +4,7 @@ GitHub keeps three days (GitHub Enterprise Server seven) and never delivers agai
 so what nobody wants is left out before anything is fetched.
 """
 
+from collections import Counter
 from collections.abc import AsyncIterator, Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from github.events import wanted
 from github.tokens import timestamp
 
 PER_PAGE = 100
+MOST_TRIES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +53,15 @@ def missed(deliveries: Iterable[Delivery], seen: Container[str]) -> list[Deliver
 
     `seen` holds the GUIDs in our inbox. An event is missed if it is not there, also where GitHub believes that it was
     delivered: an answer of ours may have been lost together with the disk it was written to. Leave out what was tried
-    only a moment ago, which may still be on its way.
+    only a moment ago, which may still be on its way. What was delivered `MOST_TRIES` times in vain is given up.
     """
     latest: dict[str, Delivery] = {}
+    tries: Counter[str] = Counter()
     for delivery in sorted(deliveries, key=lambda each: each.delivered_at):
         if delivery.guid not in seen and wanted(delivery.event, delivery.action):
             latest[delivery.guid] = delivery
-    return list(latest.values())
+            tries[delivery.guid] += 1
+    return [delivery for guid, delivery in latest.items() if tries[guid] < MOST_TRIES]
 
 
 async def payload(app: GitHubApp, delivery: Delivery) -> tuple[Mapping[str, str], Any]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx
+import structlog
 from cryptography.fernet import Fernet
 from sqlalchemy import not_, select
 
@@ -21,6 +22,7 @@ from app.web import server
 from app.wiring import open_web
 from app.worker import run as run_worker
 from github.emulator import LocalGitHub
+from github.emulator.hub import Options
 from k8s.local import LocalBoxes
 from loops.database import Database
 from loops.decide import OPEN_SESSION
@@ -47,9 +49,9 @@ jobs:
 class House:
     """Alice writes, Bob reads, `acme/widgets` has a `value.txt` that its check wants to be `right`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, options: Options | None = None) -> None:
         self.folder = folder
-        self.local = LocalGitHub(folder / "github")
+        self.local = LocalGitHub(folder / "github", options=options)
         self.host = "127.0.0.1"
         self.patience = 1.0
         self._stack = contextlib.AsyncExitStack()
@@ -251,9 +253,11 @@ class House:
 
 
 @contextlib.asynccontextmanager
-async def house(folder: Path, **settings: Any) -> AsyncIterator[House]:
-    """A house that stands for the length of the block."""
-    opened = House(folder)
+async def house(folder: Path, options: Options | None = None, **settings: Any) -> AsyncIterator[House]:
+    """A house that stands for the length of the block; `options` are the local GitHub's."""
+    renderer = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
+    structlog.configure(processors=[structlog.processors.add_log_level, renderer])
+    opened = House(folder, options)
     try:
         await opened.start(**settings)
         yield opened

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from github.client import GitHubApp
-from github.deliveries import Delivery, missed, newest_age, payload, redeliver, walk
+from github.deliveries import MOST_TRIES, Delivery, missed, newest_age, payload, redeliver, walk
 from github.emulator.local import LocalGitHub
 from tests.github.conftest import Spot, TestClock
 
@@ -30,6 +30,12 @@ def test_one_delivery_of_each_event_that_never_arrived_is_missed() -> None:
         seen={"b"},
     )
     assert [each.id for each in found] == [4]
+
+
+def test_what_was_delivered_in_vain_again_and_again_is_given_up() -> None:
+    tries = [delivery(number, "a", number) for number in range(MOST_TRIES)]
+    assert missed(tries, seen=set()) == []
+    assert missed(tries[1:], seen=set()) == tries[-1:]
 
 
 @pytest.fixture

@@ -50,6 +50,8 @@ class Pipeline:
     async def answer(self, request: Request) -> Response:
         """The response to one call. Nothing a caller sends makes it raise."""
         hub, path = self._hub, str(request.scope["path"])  # `request.url` would end at a "#"
+        if path == "/api/graphql":  # beside /api/v3, not below it
+            path = "/graphql"
         path = path.removeprefix("/api/v3") or "/"
         version = request.headers.get("x-github-api-version", versions.DEFAULT)
         headers: dict[str, str] = {}
