@@ -16,7 +16,7 @@ import structlog
 
 from k8s.boxes import BoxesUnavailable, BoxSpec, BoxState, BoxStatus, Known, Reconciled
 from k8s.cluster import Cluster, ClusterError, ClusterUnreachable
-from k8s.identity import PREFIX, home_name, instance_labels, is_ours, secret_name, selector
+from k8s.identity import PREFIX, SPARE, home_name, instance_labels, is_ours, secret_name, selector
 from k8s.options import PodOptions
 from k8s.pod import box_pod, home_claim, is_outdated, secret_token, token_secret
 from k8s.podstate import is_over, pod_status
@@ -227,7 +227,7 @@ class KubernetesBoxes:
                 await asyncio.sleep(REPLACE_POLL_SECONDS)
 
     async def _renew_token(self, found: Object, wanted: Object) -> None:
-        if secret_token(found) != secret_token(wanted):
+        if secret_token(found) != secret_token(wanted) and not _claimed(found, wanted):
             await self._cluster.patch("Secret", wanted["metadata"]["name"], {"data": wanted["data"]})
         await self._name_owner(found, wanted)
 
@@ -237,6 +237,8 @@ class KubernetesBoxes:
 
     async def _name_owner(self, found: Object, wanted: Object) -> None:
         """Write on what is there whose it is now: a spare has become somebody's, people change their login."""
+        if _claimed(found, wanted):
+            return
         has, labels = found["metadata"].get("labels") or {}, wanted["metadata"]["labels"]
         stale = dict.fromkeys(key for key in has if key.startswith(PREFIX) and key not in labels)
         if stale or has | labels != has:
@@ -270,6 +272,12 @@ def refusal(spec: BoxSpec, error: ClusterError) -> BoxStatus | None:
         return None
     message, crowded = f"{words}: {error.message}", state is BoxState.FULL
     return BoxStatus(name=spec.name, state=state, message=message, permanent=permanent, crowded=crowded)
+
+
+def _claimed(found: Object, wanted: Object) -> bool:
+    """Whether somebody has taken the spare that a slower worker still wants to keep up: what they wrote stays."""
+    has, labels = found["metadata"].get("labels") or {}, wanted["metadata"]["labels"]
+    return SPARE in labels and SPARE not in has
 
 
 def _overdue(pod: Object) -> int | None:

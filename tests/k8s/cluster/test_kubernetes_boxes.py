@@ -241,6 +241,8 @@ async def test_a_spare_becomes_somebodys_without_starting_anew(place: Place) -> 
     assert before.labels["spare"] == "true"
     theirs = replace(spare, labels={"instance": "greenloop", "installation": "7", "person": "42", "login": "ann"})
     await boxes.ensure(theirs)
+    # a worker that has not heard of it yet and still keeps the spare up takes nothing back
+    await boxes.ensure(spare)
     after = await boxes.fresh(spare.name)
     assert after.started_at == before.started_at
     for kind, name in (("Pod", spare.name), ("Secret", secret_name(spare.name)), (CLAIM, home_name(spare.name))):
