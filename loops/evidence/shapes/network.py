@@ -28,6 +28,7 @@ SHAPES = tuple(
     for worth, pattern in (
         # fetchers
         (84, r"curl: \((?:5|6|7|16|18|28|35|52|55|56|92)\) .*"),
+        (84, r"(?:Invoke-(?:WebRequest|RestMethod)\b.*|\s*)The remote server returned an error: \((?:5\d\d|429)\).*"),
         (84, r"curl: \(22\) .*" + STATUS + r".*"),
         (84, r"(?:wget: |[\d: -]{19} ERROR 5\d\d: |HTTP request sent, awaiting response\.\.\. 5\d\d).*"),
         (84, r"(?:fatal: |error: )(?:unable to access|RPC failed|the remote end hung up|early EOF|.*Could not resolve host).*?(?:" + FAULT + r"|RPC failed|hung up|early EOF).*"),
@@ -39,7 +40,8 @@ SHAPES = tuple(
         (84, r"➤ YN\d{4}: .*(?:Response Code: 5\d\d|" + BROKEN + r").*"),
         (86, r" ?(?:ERR_PNPM_)(?:META_FETCH_FAIL|FETCH_5\d\d|FETCH_429)\b.*"),
         (84, r"(?:gyp ERR! stack |Error: (?:Failed to download|Client network socket)|info There appears to be trouble).*"),
-        (80, r"Failed to download \S+ .*, caused by"),
+        (86, r"(?:Failed to download \S+ .*, caused by|The Cypress App could not be downloaded\.|ERROR: Failed to set up chrome).*"),
+        (86, r"error: (?:Import '[^']+' failed: |GET https?://\S+ - 5|\w+ downloading (?:package manifest|tarball)).*(?:" + FAULT + r"|\d\d$|Connection\w+|Timeout).*"),
         # python
         (88, r"WARNING: Retrying \(Retry\(total=0.*"),
         (86, r"ERROR: (?:HTTP error (?:5\d\d|429)|Could not install .*" + FAULT + r").*"),
@@ -52,20 +54,24 @@ SHAPES = tuple(
         (84, r"(?:ERROR: |error: )?[Cc]annot connect to the Docker daemon.*"),
         (84, r"Error: (?:looks like \"https?://|INSTALLATION FAILED: |failed to (?:fetch|download) ).*" + FAULT + r".*"),
         # systems
-        (84, r"(?:E|W): (?:Failed to fetch|The repository '.*' (?:no longer|is not)).*(?:" + FAULT + r"|Mirror sync|Hash Sum mismatch|unexpected size).*"),
+        (84, r"(?:E|W): (?:Failed to fetch|The repository '.*' (?:no longer|is not)).*(?:" + FAULT + r"|403 +Forbidden|Mirror sync|Hash Sum mismatch|unexpected size).*"),
         (84, r"(?:E: Unable to fetch some archives|E: Some index files failed|Err:\d+ ).*"),
         (84, r"WARNING: (?:fetching|opening|updating) .*: (?:temporary error|Permission denied|I/O error|network error).*"),
         (84, r"Error: (?:Failed to download metadata for repo|Cannot download repomd).*"),
         # the jvm
         (88, r"\[ERROR\] .*Could not transfer (?:artifact|metadata).*(?:" + FAULT + r"|transfer failed|Remote host terminated).*"),
         (88, r"\s*> Could not (?:GET|HEAD|PUT) '.*"),
+        (88, r"\s*> (?:Read timed out|Connect(?:ion)? (?:to .* )?(?:refused|reset|timed out)|Remote host terminated|\S+: (?:Name or service not known|Temporary failure)).*"),
+        (88, r"\[error\] .*: download error: .*(?:Timeout|Connect|UnknownHost|5\d\d)\w*.*"),
         (86, r"Exception in thread \"main\" java\.(?:net|io|util\.concurrent)\.\w*(?:Timeout|Connect|UnknownHost|Socket)\w*: .*"),
         # go, rust
         (86, r"go: .*(?:\bdial tcp\b|\bread tcp\b|" + FAULT + r").*"),
+        (86, r"error: could not download file from 'https?://.*"),
         (84, r"(?:error: failed to download from|  \[\d+\] (?:Timeout was reached|Could(?:n't| not) resolve|Failed (?:to connect|sending|receiving)|SSL connect error|HTTP/2)|  failed to get successful HTTP response from .* got (?:5\d\d|429)|  network failure seems).*"),
         # others
         (88, r".*error NU1301: .*"),
         (84, r"(?:\S+\.targets\(\d+,\d+\): error :|error :)? *Response status code does not indicate success: 5\d\d.*"),
+        (86, r"\[!\] CDN: trunk .*couldn't be downloaded.*|Got socket error trying to find package .*"),
         (84, r"(?:Bundler::HTTPError|Gem::RemoteFetcher::FetchError|Could not fetch specs from|Could not reach (?:host|rubygems)).*"),
         (84, r"\s*(?:curl error \d+ while downloading|The \"https?://[^\"]+\" file could not be downloaded).*"),
         (86, r"[│| ]*(?:Could not retrieve the list of available versions|Error while installing \S+).*" + FAULT + r".*"),

@@ -9,7 +9,7 @@ SHAPES = (
     # the machine under the runner. What it says of itself has the tool `runner`: no test can have printed that
     Shape("runner", "error", MARK + r"(?:The (?:runner has received a shutdown signal|hosted runner(?:: .*)? lost communication|self-hosted runner(?:: .*)? lost communication|job was not acquired)|Runner .* did not|.*lost communication with the server|GitHub Actions has encountered an internal error|No (?:hosted parallelism|runner matching)).*", "infrastructure", worth=94),
     Shape("runner", "error", MARK + r"System\.IO\.IOException: No space left on device.*", "infrastructure", worth=92),
-    Shape("runner", "error", MARK + r"(?:Failed to (?:download (?:archive|action)|resolve action download info|initialize container)|Unable to (?:reach|download)|An error occurred trying|The operation was canceled\. The (?:agent|runner)|Unexpected HTTP response: (?:5\d\d|429)).*", "infrastructure", worth=88),
+    Shape("runner", "error", MARK + r"(?:Failed to (?:download (?:archive|action)|resolve action download info|initialize container)|Unable to (?:reach|download)|An error occurred trying|The operation was canceled\. The (?:agent|runner)|Unexpected HTTP response: (?:5\d\d|429)|(?:Error: )?(?:fetch failed|Connect Timeout Error|(?:connect|read|write) E(?:CONNRESET|TIMEDOUT|PIPE)\b|getaddrinfo E\w+|Client network socket)|(?:HttpError: )?(?:API|Secondary) rate limit (?:exceeded|hit)|You have exceeded a secondary rate limit).*", "infrastructure", worth=88),
     Shape("action", "error", MARK + r".*(?:Failed to CreateArtifact|Failed request: \(5\d\d\)|Error downloading|Internal server error|status code '?5\d\d|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|socket hang up).*", "infrastructure", worth=86),
     Shape("machine", "error", r"\S+: .*(?:No space left on device|[Dd]isk quota exceeded).*|.*\bENOSPC: no space left on device.*", "infrastructure", worth=84),
     # cancelled, out of time
@@ -20,14 +20,19 @@ SHAPES = (
     Shape("runner", "error", r".* ended as cancelled$", "cancelled", worth=90),
     Shape("runner", "error", r".* ended as startup_failure before any job began\.$", "configuration", worth=90),
     Shape("timeout", "error", r".*(?:Timeout|timed out) after \d+ ?(?:m?s|sec|min|hour|[smh]\b).*", "timeout", worth=70, before=2),
+    Shape("timeout", "error", r"(?:Error: )?(?:Timed out waiting (?:for|\d+)|(?:UPGRADE|INSTALLATION) FAILED: (?:context deadline exceeded|timed out waiting)).*", "timeout", worth=86, before=2),
     Shape("timeout", "error", r"(?:panic: test timed out after|E +Failed: Timeout [(>]|\++ Timeout \++|timeout: sending signal|error: timed out waiting for the condition).*", "timeout", worth=84, after=6),
     # memory
     Shape("memory", "error", r".*(?:JavaScript heap out of memory|Reached heap limit|java\.lang\.OutOfMemoryError|OutOfMemoryException|fatal error: runtime: out of memory|Out of memory: Killed process|oom-kill|OOMKilled|std::bad_alloc|virtual memory exhausted|Cannot allocate memory|Killed signal terminated program|signal: killed|signal: 9, SIGKILL|memory allocation of \d+ bytes failed|Gradle build daemon disappeared|LLVM ERROR: out of memory|MemoryError$).*", "memory", worth=88, before=2, after=1),
+    Shape("memory", "error", r".*(?:ld terminated with signal 9|There is insufficient memory for the Java|os::commit_memory\(.*\) failed|reaching memory limit|ERR_WORKER_OUT_OF_MEMORY|\bsignal SIGKILL\b|non-zero exit value 137|exit code:? 137\b).*", "memory", worth=88, before=2, after=1),
     Shape("memory", "error", r".*\bexited (?:with code 137|\(137\)).*", "memory", worth=84),
     Shape("memory", "error", r".*: line \d+: +\d+ Killed\b.*", "memory", worth=88, before=4),
     Shape("memory", "error", r"Killed$", "memory", worth=76, before=4),
     # configuration of the job itself
     Shape("shell", "error", r"(?:\S*/)?(?:bash|sh|dash|zsh|\S+\.sh|env|make|xargs|sudo|pwsh)(?:\[?\d*\]?)(?:: line \d+|: \d+)?: .*(?:command not found|: not found|[Nn]o such file or directory|syntax error|unbound variable|bad substitution|unexpected (?:EOF|end of file|token)|cannot execute).*", "configuration", worth=86, before=2),
+    Shape("git", "error", r"fatal: not a git repository.*", "configuration", worth=84),
+    Shape("docker", "error", r"docker: '.*' is not a docker command\.", "configuration", worth=84),
+    Shape("python", "error", r"(?:\S*/)?python[\d.]*: (?:No module named|can't open file) .*", "configuration", worth=84),
     Shape("make", "error", r"g?make(?:\[\d+\])?: \*\*\* No rule to make target.*", "configuration", worth=84),
     Shape("npm", "error", r"npm (?:ERR!|error) (?:code ENOENT|enoent Could not read package\.json).*", "configuration", worth=84, after=3),
     Shape("pytest", "error", r"(?:pytest: error: |ERROR: (?:usage: pytest|file or directory not found: )).*", "configuration", worth=88, after=2),
