@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Protocol
 
 NAME_PATTERN = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+LONGEST_NAME = 57
 
 
 class BoxState(enum.Enum):
@@ -158,10 +159,14 @@ class Boxes(Protocol):
 def box_name(instance: str, installation: int, person: int, session: int | None = None) -> str:
     """The name of the box of `person` for `installation`, or of one of their sessions: a DNS label.
 
-    Made from numeric ids, since logins and repositories get renamed.
+    Made from numeric ids, since logins and repositories get renamed. It leaves room for what stands behind it in the
+    names of the box's home and secret.
     """
     owner = f"{installation}-{person}" if session is None else f"{installation}-{person}-{session}"
-    return f"gl-{_slug(instance)}-{owner}"
+    name = f"gl-{_slug(instance)}-{owner}"
+    if len(name) <= LONGEST_NAME:
+        return name
+    return f"gl-{_slug(instance)}-{hashlib.sha256(owner.encode()).hexdigest()[:20]}"
 
 
 def spare_name(instance: str) -> str:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from k8s.boxes import box_name
+from k8s.boxes import box_name, spare_name
 from k8s.identity import (
     SPARE,
     box_labels,
@@ -26,13 +26,21 @@ LABEL_VALUE = re.compile(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?")
     instance=st.from_regex(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?", fullmatch=True),
     installation=st.integers(1, 2**53),
     person=st.integers(1, 2**53),
+    session=st.none() | st.integers(1, 2**53),
 )
 def test_box_home_and_secret_have_valid_names_for_every_instance_and_id(
-    instance: str, installation: int, person: int
+    instance: str, installation: int, person: int, session: int | None
 ) -> None:
-    name = box_name(instance, installation, person)
-    for made in (name, home_name(name), secret_name(name)):
+    name = box_name(instance, installation, person, session)
+    assert name == box_name(instance, installation, person, session)
+    for made in (name, home_name(name), secret_name(name), home_name(spare_name(instance))):
         assert DNS_LABEL.fullmatch(made), made
+
+
+def test_each_session_of_a_person_and_each_spare_has_a_name_of_its_own() -> None:
+    sessions = {box_name("a", 2**53, 2**53, session) for session in (None, 1, 2, 2**53, 2**53 - 1)}
+    assert len(sessions) == 5
+    assert spare_name("a") != spare_name("a")
 
 
 @given(login=st.text(max_size=120))

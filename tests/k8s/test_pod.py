@@ -7,6 +7,9 @@ import pytest
 from kubernetes_validate.utils import validate
 
 import k8s
+from k8s.apiserver.podsecurity import violations
+from k8s.apiserver.resources import BY_KIND
+from k8s.apiserver.validation import check_shape, check_values
 from k8s.options import PodOptions
 from k8s.pod import box_pod, home_claim, is_outdated, secret_token, token_secret
 from tests.k8s.objects import IMAGE, spec
@@ -92,13 +95,56 @@ def test_a_spec_overrides_image_and_environment() -> None:
     assert {"name": "LANG", "value": "C.UTF-8"} in container["env"]
 
 
-def test_options_reach_the_pod_but_cannot_forge_our_labels() -> None:
-    made = box_pod("greenloop", spec(), options(**EVERYTHING))
-    assert made["spec"]["runtimeClassName"] == "gvisor"
-    assert made["spec"]["imagePullSecrets"] == [{"name": "registry"}]
-    assert made["spec"]["activeDeadlineSeconds"] == 86400
-    assert made["metadata"]["labels"]["team"] == "platform"
-    assert made["metadata"]["labels"]["greenloop/instance"] == "greenloop"
+def test_every_option_reaches_its_field() -> None:
+    made = box_pod("greenloop", spec(), options(**EVERYTHING))["spec"]
+    container = made["containers"][0]
+    assert made["imagePullSecrets"] == [{"name": "registry"}]
+    assert made["terminationGracePeriodSeconds"] == 45
+    assert made["activeDeadlineSeconds"] == 86400
+    assert {made["securityContext"][key] for key in ("runAsUser", "runAsGroup", "fsGroup")} == {2000}
+    assert (made["hostUsers"], made["runtimeClassName"], made["priorityClassName"]) == (False, "gvisor", "low")
+    assert (made["serviceAccountName"], made["automountServiceAccountToken"]) == ("boxes", False)
+    for key in ("nodeSelector", "tolerations", "affinity"):
+        assert made[key] == EVERYTHING[key], key
+    assert (container["image"], container["imagePullPolicy"]) == (IMAGE, "Always")
+    assert container["resources"] == EVERYTHING["resources"]
+    assert EVERYTHING["extraEnv"][0] in container["env"]
+    assert EVERYTHING["extraVolumes"][0] in made["volumes"]
+    assert EVERYTHING["extraVolumeMounts"][0] in container["volumeMounts"]
+    claim = home_claim("greenloop", spec(), options(**EVERYTHING)) or {}
+    assert claim["spec"] == {
+        "accessModes": ["ReadWriteOncePod"],
+        "resources": {"requests": {"storage": "20Gi"}},
+        "storageClassName": "fast",
+    }
+    assert {"name": "home", "mountPath": "/home/dev"} in container["volumeMounts"]
+
+
+def test_a_box_is_limited_by_default() -> None:
+    made = box_pod("greenloop", spec(), options())["spec"]
+    resources = made["containers"][0]["resources"]
+    assert {"memory", "ephemeral-storage"} <= resources["limits"].keys()
+    assert {"cpu", "memory", "ephemeral-storage"} <= resources["requests"].keys()
+    assert made["terminationGracePeriodSeconds"] == 30
+    assert next(volume for volume in made["volumes"] if volume["name"] == "tmp")["emptyDir"]["sizeLimit"] == "4Gi"
+    absent = {"runtimeClassName", "hostUsers", "nodeSelector", "tolerations", "affinity", "imagePullSecrets"}
+    assert not absent & made.keys()
+
+
+@pytest.mark.parametrize("values", [{}, EVERYTHING, {"home": {"size": ""}}])
+def test_an_api_server_takes_every_object_of_a_box_in_a_restricted_namespace(values: dict[str, Any]) -> None:
+    chosen = options(**values)
+    pod = box_pod("greenloop", spec(), chosen)
+    claim = home_claim("greenloop", spec(), chosen)
+    for item in (pod, token_secret("greenloop", spec()), *([claim] if claim else [])):
+        assert check_shape(BY_KIND[item["kind"]], item, strict=True) == []
+        check_values(BY_KIND[item["kind"]], item)
+    assert violations(pod["spec"], "restricted") == []
+
+
+def test_options_cannot_forge_our_labels() -> None:
+    labels = box_pod("greenloop", spec(), options(**EVERYTHING))["metadata"]["labels"]
+    assert (labels["team"], labels["greenloop/instance"]) == ("platform", "greenloop")
 
 
 def test_a_home_without_size_is_an_emptydir() -> None:

@@ -14,7 +14,7 @@ from loops.database import Database
 from loops.migrations import upgrade
 from loops.options import LoopOptions
 from loops.steps.facts import remember_repository
-from loops.tables import Box, Turn
+from loops.tables import Box, Session, Turn
 from loops.upkeep import known_boxes, upkeep
 
 NOW = 10_000_000.0
@@ -62,7 +62,7 @@ async def loop(tmp_path: Path) -> AsyncIterator[Loop]:
     made = SimpleNamespace(
         database=database,
         boxes=Recorder(),
-        options=LoopOptions(),
+        options=LoopOptions(box_warm=0),
         clock=lambda: NOW,
         instance="greenloop",
         box_key=b"key",
@@ -143,3 +143,73 @@ async def test_an_outage_postpones_and_fails_nothing(loop: Loop) -> None:
     cast(Recorder, loop.boxes).away = False
     await upkeep(loop)
     assert asked(loop) == [("stop", "gl-idle")]
+
+
+async def test_a_box_that_should_be_stopped_and_lives_is_stopped_again(loop: Loop) -> None:
+    await box(loop, "gl-left", used=MINUTE, stopped=MINUTE)
+    cast(Recorder, loop.boxes).living.add("gl-left")
+    await upkeep(loop)
+    assert asked(loop) == [("stop", "gl-left")]
+
+
+async def test_a_turn_whose_box_is_not_there_is_looked_at_at_once(loop: Loop) -> None:
+    await box(loop, "gl-busy", used=MINUTE)
+    await turn(loop, "gl-busy", status="running")
+    async with loop.database.write() as tx:
+        await tx.execute(update(Session).values(due_at=NOW + 500))
+    cast(Recorder, loop.boxes).missing = ("gl-busy",)
+    await upkeep(loop)
+    async with loop.database.read() as tx:
+        (found,) = (await tx.execute(select(Turn))).scalars()
+        (session,) = (await tx.execute(select(Session))).scalars()
+    assert (found.trouble_at, session.due_at) == (NOW, NOW)
+
+
+async def test_the_box_of_an_ended_session_goes_with_its_home(loop: Loop) -> None:
+    await box(loop, "gl-its-own", used=MINUTE)
+    await turn(loop, "gl-its-own", status="done", finished_at=NOW - 5)
+    async with loop.database.write() as tx:
+        (session,) = (await tx.execute(select(Session))).scalars()
+        await tx.execute(update(Box).values(session_id=session.id))
+    await upkeep(loop)
+    assert asked(loop) == []
+    async with loop.database.write() as tx:
+        await tx.execute(update(Session).values(status="completed"))
+    await upkeep(loop)
+    assert asked(loop) == [("delete_home", "gl-its-own")]
+    assert await names(loop) == set()
+
+
+def warm(loop: Loop, count: int, **more: Any) -> Loop:
+    """The same surroundings, with so many spares wanted."""
+    return cast(Loop, SimpleNamespace(**{**vars(loop), "options": LoopOptions(box_warm=count, **more)}))
+
+
+async def test_spares_are_kept_up_whatever_happens_to_them(loop: Loop) -> None:
+    await upkeep(warm(loop, 2))
+    spares = await names(loop)
+    assert len(spares) == 2
+    assert all(name.startswith("gl-greenloop-spare-") for name in spares)
+    cast(Recorder, loop.boxes).asked.clear()
+    await upkeep(warm(loop, 2))
+    assert await names(loop) == spares
+    assert sorted(asked(loop)) == sorted(("ensure", name) for name in spares)
+
+
+async def test_spares_are_never_idle_and_too_many_go_with_their_homes(loop: Loop) -> None:
+    await upkeep(warm(loop, 2))
+    cast(Recorder, loop.boxes).asked.clear()
+    later = cast(Loop, SimpleNamespace(**{**vars(warm(loop, 2)), "clock": lambda: NOW + 100 * DAY}))
+    await upkeep(later)
+    assert {what for what, _ in asked(loop)} == {"ensure"}
+    await upkeep(warm(loop, 1))
+    await upkeep(warm(loop, 1))
+    assert len(await names(loop)) == 1
+    assert [what for what, _ in asked(loop)].count("delete_home") == 1
+
+
+async def test_spares_leave_the_room_to_people(loop: Loop) -> None:
+    for number in range(3):
+        await box(loop, f"gl-{number}", used=MINUTE)
+    await upkeep(warm(loop, 5, box_limit=4))
+    assert len(await names(loop)) == 4
