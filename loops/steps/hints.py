@@ -50,8 +50,7 @@ async def take_opened(loop: Loop, news: News) -> Decision:
     loaded = await repositories.settings(handle, facts.default_branch)
     if loaded.config.autofix.pull_requests in ("off", "ours"):
         return Decision("noted", news.change.value)
-    found = await checks.snapshot(handle, sha, own_app_id=loop.me.app_id)
-    if not any(check.conclusion in settle.FAILING for check in found.checks):
+    if not await _still_red(loop, handle, sha):
         return Decision("noted", news.change.value)
     return await _unasked(loop, Hint(repo, sha, "pull_request", news.subject.head_ref, (news.subject.number,)))
 
@@ -65,6 +64,8 @@ async def _unasked(loop: Loop, hint: Hint) -> Decision:
     if isinstance(found, str):
         return Decision("ignored", found)
     topic, owner = found
+    if not await _still_red(loop, repo, hint.sha):
+        return Decision("ignored", f"what was red on {hint.sha[:12]} has run again since")
     now = loop.clock()
     limits = loaded.config.limits
     cap = limits.attempts if "attempts" in limits.model_fields_set else loop.options.cap
@@ -83,6 +84,12 @@ async def _unasked(loop: Loop, hint: Hint) -> Decision:
     if isinstance(session, str):
         return Decision("ignored", session)
     return Decision("started", "red checks", session.id)
+
+
+async def _still_red(loop: Loop, repo: Repository, sha: str) -> bool:
+    """Whether the commit is red by what GitHub says now: events come late, and of older attempts."""
+    found = await checks.snapshot(repo, sha, own_app_id=loop.me.app_id)
+    return any(check.conclusion in settle.FAILING for check in found.checks)
 
 
 async def _topic(

@@ -52,6 +52,8 @@ async def test_a_second_mention_goes_on_with_the_same_branch_and_pull_request(ho
     session = await home.ended()
     assert [turn.commit_sha is not None for turn in await home.turns()] == [True, True]
     assert (session.id, session.pull_number, session.outcome) == (first.id, first.pull_number, "green")
+    assert "+++ b/value.txt" in (session.diff or "")
+    assert "+++ b/more.txt" in (session.diff or "")
     assert len(await home.bot_comments(number)) == 1
 
 
