@@ -49,6 +49,8 @@ async def _moved(loop: Loop, repo: Handle, session: Session, sha: str) -> bool:
     tip = await repositories.head(repo, session.branch or "")
     if tip is None or tip == sha:
         return False
+    if session.subject_kind == "branch" and await repositories.head(repo, session.base_branch or "") == sha:
+        return False  # the next red commit of the branch that is watched, before its repair
     now = loop.clock()
     async with loop.database.write() as tx:
         fresh = await tx.get_one(Session, session.id)
