@@ -68,7 +68,7 @@ def _fold(lines: Lines, scored: Scored) -> tuple[list[float], dict[int, int]]:
         key = text.strip()
         if key in seen and len(key) > 3:
             times[seen[key]] = times.get(seen[key], 1) + 1
-            points[i] *= 0.3 if points[i] < 85 else 0.5
+            points[i] *= 0.5 if points[i] >= 85 and times[seen[key]] == 2 else 0.25
             continue
         seen.setdefault(key, i)
         shape = scored.shapes[i]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from loops.evidence.clean import Lines
+from loops.evidence.match import read
 from loops.evidence.model import Annotation, Diagnostic
 from loops.evidence.score import LIBRARY, Scored
 
@@ -15,7 +16,7 @@ def failing_tests(lines: Lines, scored: Scored) -> tuple[str, ...]:
     for i, shape in enumerate(scored.shapes):
         if shape is None or shape.role != "test" or scored.points[i] < 40:
             continue
-        found = shape.regex.match(lines.texts[i])
+        found = read(shape, lines.texts[i])
         if found and (name := (found["test"] or "").strip()):
             names.setdefault(name, None)
             if len(names) >= MOST:
@@ -44,7 +45,7 @@ def _said(lines: Lines, scored: Scored) -> Iterator[Diagnostic]:
     for i, shape in enumerate(scored.shapes):
         if shape is None or shape.role not in ("place", "title", "error", "detail") or scored.points[i] < 20:
             continue
-        found = shape.regex.match(lines.texts[i])
+        found = read(shape, lines.texts[i])
         if not found:
             continue
         groups = found.groupdict()

@@ -3,6 +3,7 @@
 import math
 import re
 
+CROSSES = "✖✕✗✘❌⨯×"
 # words of failure, as whole words: not part of a name, a path, an option or a call
 WORDS = (
     "errors?",
@@ -61,6 +62,26 @@ WORDS = (
     "incorrect(?:ly)?",
     "too (?:many|long|large|few)",
     "exceed(?:ed|s)",
+    "out[- ]of[- ](?:date|sync)",
+    "outdated",
+    "please (?:run|commit|update|fix|add|regenerate|format)",
+    "not (?:formatted|tidy|clean|up[- ]to[- ]date|met|satisfied|reachable|ready|healthy)",
+    "unformatted",
+    "unhealthy",
+    "regressions?",
+    "threshold",
+    "findings?",
+    "issues?",
+    "vulnerabilit(?:y|ies)",
+    "leaks?",
+    "duplicated?",
+    "should (?:be|not|have)",
+    "needs? to be",
+    "does(?: not|n't) (?:match|meet|exist)",
+    "unused",
+    "warn(?:ing)?",
+    "\\w+BackOff",
+    *CROSSES,
 )
 WORD = re.compile(rf"(?<![\w/.@$-])(?:{'|'.join(WORDS)})(?![\w/(=]|-\w|\.\w)", re.I)
 # an error word in the place where programs put it: at the line's start, behind names, a mark or a level
@@ -70,6 +91,8 @@ LEAD = re.compile(
     r"(?:\s?\(\w+\)|\[\w+\])?(?:\s*[:!\]|]|\s+-\s|\s*$|\s+(?:in|at|while|on|to)\b)",
     re.I,
 )
+# a mark before the name of what failed
+CROSS = re.compile(rf"[\s│┃|]*(?:[{CROSSES}]|\[(?:-|FAIL(?:ED|URE)?|KO)\])\s{{0,4}}[\w\[\"'`(<@/.]")
 LOUD = re.compile(r"(?<![\w/.-])(?:ERRORS?|FATAL|FAIL(?:ED|URES?)?|CRITICAL|PANIC|ABORT(?:ED)?|SEVERE)(?![\w/=-]|\.\w)")
 # the same words where nothing is wrong: none of it, a passing test, a calm level, a name for dealing with it
 CALM = re.compile(
@@ -83,12 +106,14 @@ CALM = re.compile(
 )
 # a program's own count of what went wrong, or its verdict at the end of the line
 COUNT = re.compile(
-    r"\b[1-9]\d*(?: of \d+)? (?:[\w-]+ )?(?:failed|failing|failures?|errors?|problems?|violations?|mismatch(?:es)?)\b"
+    r"\b[1-9]\d*(?: of \d+)? (?:[\w-]+ )?(?:failed|failing|failures?|errors?|problems?|violations?|"
+    r"mismatch(?:es)?|findings?|"
+    r"offen[sc]es?|vulnerabilities|issue(?:\(s\)|s)?|(?:failure|error)\(s\)(?= )|diagnostics?)\b"
     r"|[\s.:]{3,}(?:\(.*\))?(?:Failed|FAILED|failed)$|\b(?:failed|failures?|errors?)\W{1,3}[1-9]\d*\b",
     re.I,
 )
 PLACE = re.compile(r"[\w/\\-]+\.[a-z]\w{0,8}(?::\d+|\(\d+|, line \d+)|\bline \d+\b", re.I)
-WARNING = re.compile(r"\s*(?:\W*\s)?warn(?:ing)?\b", re.I)
+WARNING = re.compile(r"\W*warn(?:ings?)?\b|.{0,160}[\s\[(:|]warn(?:ing)?\s*[:\])|-]|.{0,160}:\d+\s+warning\s", re.I)
 # lines that never help: blank or drawn, downloads, progress, the runner's housekeeping
 DULL = re.compile(
     r"\s*$|[\s\W]{0,80}$|\s*(?:Download(?:ing|ed)\b|Fetching |Resolving |Receiving objects|"
@@ -101,14 +126,17 @@ DULL = re.compile(
 )
 
 
-def general(text: str, likes: int) -> float:
-    """Points of a line by itself; `likes` is how many kept lines are like it, itself included."""
+def general(text: str, likes: int, grave: bool = False) -> float:
+    """Points of a line by itself; `likes` is how many kept lines are like it, itself included. In a `grave` log
+    warnings count for as much as errors."""
     found = WORD.search(text)
     if not found or DULL.match(text):
         return 0.0
     if CALM.search(text):
         return 4.0
-    if LEAD.match(text):
+    if WARNING.match(text):
+        worth = 50.0 if grave else 16.0
+    elif LEAD.match(text) or CROSS.match(text):
         worth = 64.0
     elif COUNT.search(text):
         worth = 62.0
@@ -118,6 +146,4 @@ def general(text: str, likes: int) -> float:
         worth = 40.0 if found.start() < 60 else 32.0
     if PLACE.search(text):
         worth += 8
-    if WARNING.match(text):
-        worth -= 24
     return worth - 4.0 * math.log2(likes)

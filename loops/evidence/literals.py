@@ -33,6 +33,8 @@ def _of(items: Iterable[tuple[Any, Any]]) -> frozenset[str] | None:
         run = ""
         if code is op.SUBPATTERN:
             best = _better(best, _of(value[3]))
+        elif code is op.ASSERT and value[0] > 0:
+            best = _better(best, _of(value[1]))
         elif code is op.BRANCH:
             parts = [_of(part) for part in value[1]]
             if all(parts):

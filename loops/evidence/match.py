@@ -10,8 +10,20 @@ from functools import cache, lru_cache
 
 from loops.evidence.general import WORDS
 from loops.evidence.literals import Literals
-from loops.evidence.shapes import access, delivery, javascript, managed, native, network, python, runner
+from loops.evidence.shapes import (
+    access,
+    checkers,
+    delivery,
+    javascript,
+    managed,
+    native,
+    network,
+    python,
+    runner,
+    testers,
+)
 from loops.evidence.shapes.shape import Shape
+from loops.evidence.wrapped import unwrapped
 
 TABLE: tuple[Shape, ...] = (
     *network.SHAPES,
@@ -22,12 +34,12 @@ TABLE: tuple[Shape, ...] = (
     *javascript.SHAPES,
     *native.SHAPES,
     *managed.SHAPES,
+    *testers.SHAPES,
+    *checkers.SHAPES,
 )
 DEAR = tuple(i for i, shape in enumerate(TABLE) if shape.dear)
 NONE = len(TABLE)
 NAMED = re.compile(r"\(\?P<\w+>")
-# what stands before a tool's own words: an error's mark, the step of a build, the container of a composition
-BEFORE = re.compile(r"##\[error\]|#\d+ \d+\.\d+ |[A-Za-z][\w.-]*-\d+ +\| ")
 Match = Callable[[str], "re.Match[str] | None"]
 
 
@@ -64,10 +76,8 @@ class Matcher:
         if tries is None:
             tries = self._tries[bits] = _of(bits)
         best = self._best(line, tries)
-        if best is None or best.kind is None:
-            text = bare(line)
-            if text != line:
-                best = self._best(text, tries) or best
+        if (best is None or best.kind is None) and (inner := _inner(line)) != line:
+            best = self._best(inner, tries) or best
         self._known[line] = best
         return best
 
@@ -91,6 +101,15 @@ class Matcher:
         return a if near < far else b
 
 
+def read(shape: Shape, line: str) -> "re.Match[str] | None":
+    """What the named groups of a line's shape hold."""
+    return shape.regex.match(line) or shape.regex.match(_inner(line))
+
+
+def _inner(line: str) -> str:
+    return line.removeprefix("##[error]") if line.startswith("##[error]") else unwrapped(line)
+
+
 def _index(found: "re.Match[str] | None") -> int:
     return int(found.lastgroup[1:]) if found and found.lastgroup else NONE
 
@@ -98,12 +117,6 @@ def _index(found: "re.Match[str] | None") -> int:
 def _of(bits: int) -> tuple[tuple[int, Match], ...]:
     """The dear shapes of a set of bits, in the table's order."""
     return tuple((index, TABLE[index].regex.match) for bit, index in enumerate(DEAR) if bits >> bit & 1)
-
-
-def bare(line: str) -> str:
-    """A line without what a program that ran the tool put before the tool's words."""
-    found = BEFORE.match(line)
-    return line[found.end() :] if found else line
 
 
 @cache

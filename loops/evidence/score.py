@@ -8,12 +8,30 @@ from dataclasses import dataclass
 
 from loops.evidence.clean import Lines
 from loops.evidence.general import DULL, general
-from loops.evidence.match import Matcher
+from loops.evidence.match import Matcher, read
 from loops.evidence.model import Annotation
 from loops.evidence.normal import alike
 from loops.evidence.shapes.shape import Shape
 from loops.evidence.steps import Step
+from loops.evidence.wrapped import unwrapped
 
+# where a log says so, its warnings are what failed it
+GRAVE = (
+    "treated as error",
+    "warnings-as-errors",
+    "warnaserror",
+    "strict mode",
+    "max-warnings",
+    "too many warnings",
+    "-D warnings",
+    "-Dwarnings",
+    "fatal-warnings",
+    "--strict",
+    "-Werror",
+)
+# commands that complain of a file by printing no more than its name
+LISTERS = re.compile(r"\b(?:gofmt|goimports|gofumpt|fmt|shfmt|prettier|format|lint)\b", re.I)
+BARE = re.compile(r"[\w./@-]+\.[a-z]\w{0,7}$")
 THRESHOLD = 26.0  # below this a line is not shown, however much room is left
 
 LIBRARY = re.compile(
@@ -47,6 +65,8 @@ def score(
     """Judge every kept line."""
     whole = "\n".join(lines.texts)
     matcher = Matcher(lines.texts, whole, without)
+    grave = _grave(lines, failing)
+    listing = failing is not None and LISTERS.search(failing.command or "") is not None
     keys = [alike(text) for text in lines.texts]
     likes = Counter(keys)
     shapes: list[Shape | None] = [None] * len(lines.texts)
@@ -80,7 +100,9 @@ def score(
             if shape and shape.role == "frame" and LIBRARY.search(text):
                 worth = 16.0
             if worth < 60 and not (shape and worth >= 30 and shape.role != "frame"):
-                worth = max(worth, general(text, likes[keys[i]])) if matcher.said(i) else worth
+                worth = max(worth, general(unwrapped(text), likes[keys[i]], grave)) if matcher.said(i) else worth
+            if listing and worth < 58 and step is failing and BARE.match(text):
+                worth = 58.0
             if worth >= 56 and first_error and step is failing:
                 worth += 8
                 first_error = False
@@ -89,6 +111,7 @@ def score(
             if worth and told and any(t in text for t in told):
                 worth += 14
             points[i] = worth * weight
+    _own_frames(lines, points, shapes)
     own = list(points)
     for step in steps:
         own[step.first : step.first + step.head] = [0.0] * step.head
@@ -99,6 +122,11 @@ def score(
         if text.startswith("Complete job name: "):
             points[i] = max(points[i], 60.0)
     return Scored(points, own, muted, shapes, step_of)
+
+
+def _grave(lines: Lines, failing: Step | None) -> bool:
+    told = "\n".join(lines.texts if failing is None else lines.texts[failing.first : failing.last + 1])
+    return any(text in told for text in GRAVE)
 
 
 def _weight(step: Step, steps: Sequence[Step], failing: Step | None) -> float:
@@ -122,6 +150,27 @@ def _heading(step: Step, offset: int, failing: bool) -> float:
     if failing:
         return 90.0 if offset <= 12 else 40.0
     return 44.0 if step.failed_at is not None and offset < 3 else 0.0
+
+
+def _own_frames(lines: Lines, points: list[float], shapes: list[Shape | None]) -> None:
+    """Of each stack below or above an error, the innermost frame that is no library's is a place worth going to."""
+    stack: list[int] = []
+    for i in range(len(points) + 1):
+        shape = shapes[i] if i < len(points) else None
+        if shape is not None and shape.role == "frame":
+            stack.append(i)
+            continue
+        if not stack or (i < len(points) and i - stack[-1] <= 2 and not (shape and points[i] >= 60)):
+            continue
+        first, last = stack[0], stack[-1]
+        python = shapes[first].tool in ("python", "pytest")  # type: ignore[union-attr] # all of `stack` have one
+        beside = range(last + 1, last + 5) if python else range(first - 6, first)
+        if any(0 <= j < len(points) and points[j] >= 60 for j in beside):
+            ours = [j for j in stack if points[j] > 16 and not LIBRARY.search(lines.texts[j])]
+            if ours:
+                at = ours[-1] if python else ours[0]
+                points[at] = max(points[at], min(64.0, points[at] * 1.6))
+        stack = []
 
 
 def _near_the_end(lines: Lines, failing: Step | None, points: list[float], shapes: list[Shape | None]) -> None:
@@ -172,7 +221,7 @@ def _claims(lines: Lines, points: list[float], shapes: list[Shape | None]) -> No
         if shape is None or shape.role == "noise":
             continue
         id_ = ""
-        if "(?P<id>" in shape.pattern and (found := shape.regex.match(lines.texts[i])):
+        if "(?P<id>" in shape.pattern and (found := read(shape, lines.texts[i])):
             id_ = found["id"]
         if shape.role == "title":
             titles[shape.tool, id_] = i

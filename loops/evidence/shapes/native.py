@@ -26,7 +26,7 @@ SHAPES = (
     Shape("rustc", "place", r"\s+--> (?P<file>\S+?):(?P<line>\d+):\d+$", worth=74),
     Shape("clippy", "hint", r"\s*= (?:note: `-D (?:clippy::|warnings)|help: for further information visit \S*rust-clippy).*", "lint", worth=56),
     Shape("rustc", "hint", r"\s*= (?:note|help): .*", worth=30),
-    Shape("rustc", "noise", r"\s*(?:Compiling|Checking|Downloaded|Downloading|Updating|Locking|Adding|Fresh|Finished|Running|Blocking|Building|Documenting|Fetch) .*", worth=2),
+    Shape("rustc", "noise", r"\s*(?:(?:Compiling|Checking|Downloaded|Fresh|Adding|Documenting|Building|Removing|Installing|Packaging|Dirty|Scraping) \S+ v\d.*|Downloading (?:\d+ )?crates.*|Updating (?:crates|git|registry|\S+ index).*|Locking \d+ .*|Blocking waiting.*|Finished .*(?:profile|target).*|Running (?:unittests|tests/|benches/|examples/|`).*)", worth=2),
     Shape("rustc", "hint", r"warning: .*", worth=10),
     Shape("rustfmt", "place", r"Diff in (?P<file>\S+?)(?::(?P<line>\d+):?| at line (?P<line2>\d+):)$", "lint", after=8),
     Shape("cargo", "test", r"\s*test (?P<test>\S.*?) (?:- should panic )?\.\.\. (?:FAILED|mismatch|error)\b.*", "test", worth=82),
@@ -61,7 +61,7 @@ SHAPES = (
     Shape("gtest", "test", r"\[ +FAILED +\] (?P<test>(?!\d+ tests?)\S+)", "test", worth=82),
     Shape("gtest", "summary", r"(?:\[ +(?:FAILED|PASSED) +\] \d+ tests?.*|\s*\d+ FAILED TESTS?)", worth=74),
     Shape("gtest", "place", r"(?P<file>\S+?)(?::|\()(?P<line>\d+)\)?: (?P<message>(?:Failure|FAILED:|error: Failure).*)", "test", after=8),
-    Shape("gtest", "noise", r"\[(?: +OK +| RUN +|-+|=+)\] .*"),
+    Shape("gtest", "noise", r"\[(?: +OK +| RUN +|-{3,}|={3,})\] .*"),
     Shape("catch2", "summary", r"(?:test cases|assertions): +\d+ \|.*failed.*", "test"),
     # crashes
     Shape("sanitizer", "error", r"(?:==\d+==)?\s*(?:ERROR: |WARNING: )?(?:Address|Leak|Memory|Undefined|UndefinedBehavior|Thread|HWAddress)Sanitizer: .*", "code", after=10, worth=86),
@@ -70,5 +70,6 @@ SHAPES = (
     Shape("sanitizer", "place", r"(?P<file>\S+?):(?P<line>\d+):\d+: (?P<message>runtime error: .*)", "code", after=3),
     Shape("sanitizer", "frame", r"\s+#\d+ 0x[0-9a-f]+ in .*?(?P<file>/\S+?):(?P<line>\d+)(?::\d+)?$", worth=48),
     Shape("valgrind", "error", r"==\d+== (?:Invalid (?:read|write|free)|Conditional jump|Use of uninit|.*definitely lost: [1-9]|ERROR SUMMARY: [1-9]|Process terminating).*", "code", after=5),
+    Shape("valgrind", "frame", r"==\d+== +(?:at|by) 0x[0-9A-F]+: .*\((?P<file>[\w./-]+):(?P<line>\d+)\)", worth=56),
     Shape("crash", "error", r".*(?:[Ss]egmentation fault|SIGSEGV|SIGABRT|SIGBUS|SIGILL|core dumped|[Aa]bort trap|Illegal instruction|[Bb]us error|double free or corruption|stack smashing detected|free\(\): invalid|terminate called (?:after|without)|Assertion .* failed\.|STATUS_ACCESS_VIOLATION).*", "code", worth=84, after=4, before=2),
 )

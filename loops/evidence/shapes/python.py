@@ -33,6 +33,8 @@ SHAPES = (
     # tracebacks
     Shape("python", "title", r"\s*(?:\+ )?(?:Exception Group )?Traceback \(most recent call last\):", "code", worth=58),
     Shape("python", "frame", r'\s*(?:\| )*File "(?P<file>[^"]+)", line (?P<line>\d+)(?:, in .*)?$', after=2, worth=48),
+    Shape("python", "frame", r'\s*File "(?P<file>[^"]+)", line (?P<line>\d+) in .*', worth=48),
+    Shape("python", "error", r"Fatal Python error: .*", "code", worth=86, after=6),
     Shape("python", "error", r"(?:\s*\| )?(?P<message>(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Iteration|Warning|NotFound|DoesNotExist|Timeout)(?:: .*|$))", "code", after=1),
     Shape("python", "hint", r"(?:During handling of the above exception|The above exception was the direct cause)", worth=30),
     # types
@@ -46,7 +48,7 @@ SHAPES = (
     Shape("lint", "place", PY + r":(?P<line>\d+):\d+: (?P<message>[A-Z]+\d+:? .*)", "lint"),
     Shape("ruff", "error", r"(?P<message>[A-Z]{1,4}\d{3,4}(?: \[\*\])? \S.*)", "lint", worth=74, after=6, needs="-->"),
     Shape("ruff", "place", r"\s+--> (?P<file>\S+?):(?P<line>\d+):\d+$", "lint", needs="|", worth=75),
-    Shape("ruff", "summary", r"(?:Found (?P<count>\d+) errors?(?: \(.*\))?\.?$|\[\*\] \d+ fixable.*)", "lint"),
+    Shape("ruff", "summary", r"(?:Found (?P<count>\d+) (?:errors?|diagnostics?)(?: \(.*\))?\.?$|\[\*\] \d+ fixable.*)", "lint"),
     Shape("format", "place", r"[Ww]ould reformat:? (?P<file>\S+)", "lint"),
     Shape("format", "place", r"error: cannot format (?P<file>\S+): (?P<message>.*)", "lint"),
     Shape("format", "place", r"ERROR: (?P<file>\S+) (?P<message>Imports are incorrectly sorted.*)", "lint"),
