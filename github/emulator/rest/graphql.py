@@ -93,6 +93,8 @@ class Root:
 
     def addPullRequestReviewThreadReply(self, _info: Info, input: Json) -> Json:
         thread = self._thread(input["pullRequestReviewThreadId"])
+        if self._call.actor.token is not None:
+            self._writes(thread.pull.repository, "pull_requests")
         made = reviews.replied(self._hub, self._comments(thread)[0], self._call.user, input["body"])
         return {"comment": _comment(made), "clientMutationId": input.get("clientMutationId")}
 
@@ -111,16 +113,17 @@ class Root:
     def addReaction(self, _info: Info, input: Json) -> Json:
         node, store, content = input["subjectId"], self._hub.store, input["content"]
         number, line, review = row_id_of(node, "IC"), row_id_of(node, "PRRC"), row_id_of(node, "PRR")
-        rows = None
-        if number and (comment := store.comments.get(number)):
-            rows = comment.reactions
-        elif line and (remark := store.review_comments.get(line)):
-            rows = remark.reactions
-        elif review and store.reviews.get(review):
-            rows = []
-        if rows is None:
+        row: Any = store.comments.get(number) if number else None
+        row = row or (store.review_comments.get(line) if line else None)
+        row = row or (store.reviews.get(review) if review else None)
+        repository = None if row is None else row.issue.repository if number else row.pull.repository
+        if repository is None or not sees(self._call, repository):
             raise _no_node(node)
-        comments.reacted(self._hub, rows, self._call.user, CONTENTS.get(content, content.lower()))
+        if (token := self._call.actor.token) is not None:  # a person who sees it may react to it
+            wanted = "issues" if number else "pull_requests"
+            if token.permissions.get(wanted) != "write":
+                raise Refused("FORBIDDEN", "Resource not accessible by integration")
+        comments.reacted(self._hub, row.reactions, self._call.user, CONTENTS.get(content, content.lower()))
         return {"reaction": {"content": content}, "clientMutationId": input.get("clientMutationId")}
 
     def _draft(self, input: Json, *, draft: bool) -> Json:

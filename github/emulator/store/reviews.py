@@ -19,6 +19,7 @@ class Review:
     state: str
     commit_id: str
     submitted_at: datetime | None
+    reactions: list[Reaction] = field(default_factory=list)
 
 
 @dataclass(eq=False)

@@ -50,7 +50,7 @@ def simple(hub: "Hub", pull: Pull) -> Json:
         "commits": f"{url}/commits",
         "statuses": f"{base}/statuses/{pull.head_sha}",
     }
-    head_owner = pull.head_repository.owner if pull.head_repository else None
+    head_owner = hub.store.user(pull.head_label.partition(":")[0])  # known also when the fork is gone
     return {
         "url": url,
         "id": pull.id,

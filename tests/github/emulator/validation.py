@@ -24,8 +24,11 @@ Json = dict[str, Any]
 # what API version 2026-03-10 left out: no longer required there, and no longer to be sent
 _GONE = ("merge_commit_sha", "has_downloads", "rate")
 # Gaps of the description itself: an account would have to be a user and an enterprise at once, and the list of
-# events that an App inside an issue may have is older than workflow_job.
-_WRONG = re.compile(r"GET /app/installations 200 at \d+/account$|.* at issue/performed_via_github_app/events/\d+$")
+# events that an App inside an issue may have is older than workflow_job. A deleted fork is null.
+_WRONG = re.compile(
+    r"GET /app/installations 200 at \d+/account$|.* at issue/performed_via_github_app/events/\d+$"
+    r"|.* 200 at (?:\d+/)?head/repo$"
+)
 _ERROR = {"$ref": "#/components/schemas/basic-error"}
 
 
