@@ -1,19 +1,24 @@
 """What `greenloop doctor` looks at: each check is a function that answers with findings and never raises."""
 
 import asyncio
+import contextlib
 import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from app.settings import Settings, unknown_variables
 
+if TYPE_CHECKING:
+    from k8s.cluster import Cluster
+
 Level = Literal["ok", "warn", "fail"]
 SECONDS = 15.0
+NETWORK_SECONDS = 240.0
 FREE_BYTES = 2 * 1024**3
 OLDEST_GIT = (2, 30)
 
@@ -31,15 +36,16 @@ class Found:
 Check = Callable[[Settings], Awaitable[list[Found]]]
 
 
-async def examine(settings: Settings) -> list[Found]:
-    """Everything, in the order in which it should be mended."""
+async def examine(settings: Settings, *, network: bool = False) -> list[Found]:
+    """Everything, in the order in which it should be mended. `network` starts a box to see what boxes can reach."""
     found: list[Found] = []
-    for name, check in CHECKS:
+    for name, check in (*CHECKS, *([("network of boxes", _network)] if network else [])):
+        seconds = NETWORK_SECONDS if check is _network else SECONDS
         try:
-            async with asyncio.timeout(SECONDS):
+            async with asyncio.timeout(seconds):
                 found += await check(settings)
         except TimeoutError:
-            found.append(Found(name, "fail", f"no answer within {SECONDS:.0f} s", "Look at the network and try again."))
+            found.append(Found(name, "fail", f"no answer within {seconds:.0f} s", "Look at the network and try again."))
         except Exception as error:
             # a doctor that dies of one illness finds no other
             text = f"{type(error).__name__}: {error}".splitlines()[0]
@@ -84,6 +90,7 @@ async def _keys(settings: Settings) -> list[Found]:
 
 
 async def _app(settings: Settings) -> list[Found]:
+    from app.outside import webhook
     from app.wiring import open_github
     from github.errors import GitHubError
     from github.manifest import EVENTS, PERMISSIONS
@@ -126,7 +133,7 @@ async def _app(settings: Settings) -> list[Found]:
             found.append(
                 Found("installation", "warn", "installed nowhere", f"Install it: {me.html_url}/installations/new")
             )
-        return found
+        return [*found, *await webhook(settings, github)]
     except GitHubError as error:
         return [Found("GitHub App", "fail", str(error), f"Check {where}, GREENLOOP_GITHUB_API_URL and the clock.")]
     finally:
@@ -231,19 +238,40 @@ async def _boxes(settings: Settings) -> list[Found]:
     finally:
         await boxes.close()
     there = Found("boxes", "ok", f"{settings.boxes}, {len(found)} there now")
-    return [there] if settings.boxes == "local" else [there, await _rights(settings)]
+    if settings.boxes == "local":
+        return [there]
+    from app.outside import policies
+
+    async with _cluster(settings) as cluster:
+        return [there, await _rights(settings, cluster), await policies(settings, cluster)]
 
 
-async def _rights(settings: Settings) -> Found:
+@contextlib.asynccontextmanager
+async def _cluster(settings: Settings) -> "AsyncIterator[Cluster]":
     from k8s.cluster import Cluster
-    from k8s.rights import missing_rights
 
     kubeconfig = settings.kubeconfig.expanduser() if settings.kubeconfig else None
     cluster = await Cluster.connect(settings.box_namespace, kubeconfig=kubeconfig)
     try:
-        missing = await missing_rights(cluster)
+        yield cluster
     finally:
         await cluster.close()
+
+
+async def _network(settings: Settings) -> list[Found]:
+    from app.outside import walls
+
+    if settings.boxes == "local":
+        mend = "Use boxes on Kubernetes for people whom you would not give a shell on this machine."
+        return [Found("network of boxes", "warn", "local boxes reach whatever this machine does", mend)]
+    async with _cluster(settings) as cluster:
+        return [await walls(settings, cluster)]
+
+
+async def _rights(settings: Settings, cluster: "Cluster") -> Found:
+    from k8s.rights import missing_rights
+
+    missing = await missing_rights(cluster)
     if missing:
         says = f"in {settings.box_namespace} we may not {', '.join(missing)}"
         return Found("cluster rights", "fail", says, "Give the service's account the Role that the chart has.")

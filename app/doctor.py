@@ -10,8 +10,9 @@ import typer
 
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
+    network: Annotated[bool, typer.Option("--network", help="Start a box that tries what boxes can reach.")] = False,
 ) -> None:
-    """Check settings, the App's permissions and events, database, Redis, git, disk and boxes.
+    """Check settings, the App's permissions, events and webhook, database, Redis, git, disk, boxes and their network.
 
     The exit code is 1 when something failed, 0 when there are warnings at most, 2 for settings that cannot be read.
     """
@@ -23,7 +24,7 @@ def doctor(
     with setting_errors():
         settings = Settings()
         configure("error", json=False)
-        found = asyncio.run(examine(settings))
+        found = asyncio.run(examine(settings, network=network))
     good = all(each.level != "fail" for each in found)
     if as_json:
         print(json.dumps({"ok": good, "checks": [asdict(each) for each in found]}, ensure_ascii=False))

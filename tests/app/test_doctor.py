@@ -1,15 +1,26 @@
+import asyncio
+import contextlib
 import json
+import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography.fernet import Fernet
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 from typer.testing import CliRunner
 
+from app import outside
 from app.checkup import Found, examine
 from app.cli import main
+from app.ops import OpsServer
 from app.settings import Settings
 from github.emulator import LocalGitHub
+from k8s import walls
 from k8s.apiserver.server import small_cluster
 from k8s.rights import rules
 
@@ -48,6 +59,7 @@ async def test_all_is_well_where_it_is(well: Settings, local: LocalGitHub, tmp_p
     (source / "a.txt").write_text("a")
     local.add_repository("acme/widgets", from_dir=source)
     local.install("acme", ["acme/widgets"])
+    local.set_webhook("http://127.0.0.1:8080/webhooks/github")
     found = await examine(well)
     assert [each for each in found if each.level == "fail"] == []
     assert found_of(found, "installation").says.startswith("acme")
@@ -131,3 +143,83 @@ async def test_an_account_without_a_right_in_the_boxes_namespace_is_told_which(t
             rights = found_of(await examine(settings), "cluster rights")
             assert rights.level == ("fail" if lacking else "ok")
             assert ("create secrets" in rights.says) is bool(lacking)
+
+
+@pytest.fixture
+async def receiver() -> AsyncIterator[tuple[str, list[int]]]:
+    """A service that answers each webhook with the first number of the list."""
+    answers = [202]
+
+    async def answer(request: Request) -> Response:
+        return Response(status_code=answers[0])
+
+    async with serving_plain(Starlette(routes=[Route("/webhooks/github", answer, methods=["POST"])])) as url:
+        yield url, answers
+
+
+async def test_webhooks_that_go_elsewhere_or_fail_are_told_with_what_github_saw(
+    well: Settings, local: LocalGitHub, receiver: tuple[str, list[int]]
+) -> None:
+    url, answers = receiver
+    here = well.model_copy(update={"public_url": url})
+    webhook = found_of(await examine(here), "webhook")
+    assert webhook.level == "fail" and f"{url}/webhooks/github" in webhook.says and "nowhere" in webhook.says
+    local.set_webhook("https://tunnel.example/x")
+    elsewhere = found_of(await examine(here), "webhook URL")
+    assert elsewhere.level == "warn" and "https://tunnel.example/x" in elsewhere.says
+    local.set_webhook(f"{url}/webhooks/github")
+    assert found_of(await examine(here), "webhook").level == "warn", "nothing has been delivered yet"
+    local.add_repository("acme/widgets")
+    local.install("acme", ["acme/widgets"])
+    await local.idle()
+    assert found_of(await examine(here), "webhook").level == "ok"
+    answers[0] = 401
+    local.install("acme", None)
+    local.add_repository("bob/other")
+    local.install("bob", None)
+    await local.idle()
+    webhook = found_of(await examine(here), "webhook")
+    assert webhook.level == "fail" and "401" in webhook.says and "secret" in webhook.mend
+
+
+async def test_the_network_of_boxes_is_tried_where_that_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outside, "METADATA", "127.0.0.1:2")  # this machine may be one of a cloud's
+    monkeypatch.setattr(walls, "SETTLE_SECONDS", 0)
+    async with small_cluster(tmp_path / "cluster") as cluster, serving_plain(Starlette()) as url:
+        cluster.make_namespace("boxes", enforce="restricted")
+        given: dict[str, Any] = {
+            "data": tmp_path / "data",
+            "boxes": "kubernetes",
+            "box_namespace": "boxes",
+            "box_image": "registry.example/box:1",
+            "kubeconfig": cluster.kubeconfig,
+            "public_url": url,
+            "redis_url": url.replace("http", "redis"),
+        }
+        settings = Settings(**given)
+        found = await examine(settings)
+        assert found_of(found, "network policies").level == "fail"
+        assert "network of boxes" not in {each.check for each in found}, "it takes a pod, and half a minute"
+        open_network = found_of(await examine(settings, network=True), "network of boxes")
+        assert open_network.level == "fail", "our own cluster enforces no policies, and doctor says so"
+        assert url.removeprefix("http://") in open_network.says
+        given["redis_url"] = "redis://127.0.0.1:1"
+        assert found_of(await examine(Settings(**given), network=True), "network of boxes").level == "ok"
+        given["public_url"] = "http://127.0.0.1:1"
+        assert (
+            "cannot reach the service"
+            in found_of(await examine(Settings(**given), network=True), "network of boxes").says
+        )
+
+
+@contextlib.asynccontextmanager
+async def serving_plain(app: Starlette) -> AsyncIterator[str]:
+    bound = socket.create_server(("127.0.0.1", 0))
+    server = OpsServer(app, "127.0.0.1", 0)
+    task = asyncio.create_task(server.serve([bound]))
+    yield f"http://127.0.0.1:{bound.getsockname()[1]}"
+    server.should_exit = True
+    await task
+    bound.close()

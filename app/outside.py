@@ -1,0 +1,83 @@
+"""What `greenloop doctor` looks at outside the service: whether GitHub reaches it, and where its boxes can go."""
+
+import time
+from urllib.parse import urlsplit
+
+from app.checkup import Found
+from app.settings import Settings
+from github.client import GitHubApp
+from github.deliveries import walk
+from k8s.cluster import Cluster, ClusterError, ClusterUnreachable
+from k8s.walls import ProbeFailed, missing_isolation, reach
+
+DAYS = 3
+METADATA = "169.254.169.254:80"
+PROBE_SECONDS = 180.0
+_PORTS = {"http": 80, "https": 443, "redis": 6379, "rediss": 6379, "postgresql": 5432, "postgres": 5432}
+
+
+async def webhook(settings: Settings, github: GitHubApp) -> list[Found]:
+    """Where GitHub sends webhooks to, and how the newest one fared. Raises GitHubError."""
+    wanted = f"{settings.public_url.rstrip('/')}/webhooks/github"
+    to = str((await github.as_app("GET", "app/hook/config")).json().get("url") or "")
+    mend = "Set the webhook URL in the App's settings, or GREENLOOP_PUBLIC_URL."
+    if not to:
+        return [Found("webhook", "fail", f"GitHub sends webhooks nowhere; the service is at {wanted}", mend)]
+    found = []
+    if to.rstrip("/") != wanted:
+        found.append(Found("webhook URL", "warn", f"GitHub sends to {to}, the service is at {wanted}", mend))
+    return [*found, await _newest(github)]
+
+
+async def _newest(github: GitHubApp) -> Found:
+    async for delivery in walk(github, since=time.time() - DAYS * 86400):
+        age = f"{max(0.0, github.clock.now() - delivery.delivered_at) / 60:.0f} min ago"
+        if delivery.ok:
+            return Found("webhook", "ok", f"the newest delivery arrived {age}")
+        said = f"the newest delivery ({delivery.event}, {age}) failed: {delivery.status_code} {delivery.status}"
+        mend = "Is the service up, does the URL lead to it from the internet, and is the webhook secret the same?"
+        return Found("webhook", "fail", said.rstrip(), mend)
+    mend = "Once the App is installed, a comment on an issue is enough to see one arrive."
+    return Found("webhook", "warn", f"GitHub has delivered nothing for {DAYS} days", mend)
+
+
+async def policies(settings: Settings, cluster: Cluster) -> Found:
+    """Whether network policies close boxes off. Raises ClusterUnreachable and ClusterError."""
+    missing = await missing_isolation(cluster, settings.instance)
+    if missing is None:
+        mend = "`greenloop doctor --network` tries what a box can reach; an administrator's kubeconfig may look."
+        return Found("network policies", "warn", f"we may not look at them in {settings.box_namespace}", mend)
+    if missing:
+        says = f"none in {settings.box_namespace} closes {' and '.join(sorted(missing))} of boxes"
+        return Found("network policies", "fail", says, "Install the chart's policies for boxes.")
+    return Found("network policies", "ok", "boxes are closed off by default; --network tries whether that is enforced")
+
+
+async def walls(settings: Settings, cluster: Cluster) -> Found:
+    """What a box can really reach: it should be the service, and neither database, Redis nor the cloud's metadata."""
+    options = settings.box_pod
+    if settings.box_image:
+        options = options.model_copy(update={"image": settings.box_image})
+    forbidden = [METADATA, *filter(None, (place(settings.redis_url), place(settings.database_url)))]
+    service = place(settings.box_service_url)
+    try:
+        found = await reach(
+            cluster, settings.instance, options, service=service, forbidden=forbidden, seconds=PROBE_SECONDS
+        )
+    except (ProbeFailed, ClusterError, ClusterUnreachable) as error:
+        mend = "Mend what the message names; boxes for people fail for the same reason."
+        return Found("network of boxes", "fail", f"a box for trying could not run: {error}", mend)
+    if found.reached:
+        mend = "The cluster's network does not enforce NetworkPolicies, or the chart's are not there: see its page."
+        return Found("network of boxes", "fail", f"a box reaches {', '.join(found.reached)}", mend)
+    if found.service:
+        mend = "Check GREENLOOP_SERVICE_URL, and boxes.network in the chart's values."
+        return Found("network of boxes", "fail", f"a box cannot reach the service at {service}: {found.service}", mend)
+    return Found("network of boxes", "ok", f"a box reaches the service and none of {', '.join(forbidden)}")
+
+
+def place(url: str) -> str:
+    """`host:port` of a URL; empty for one without a host, such as a file or a socket."""
+    parts = urlsplit(url)
+    port = parts.port or _PORTS.get(parts.scheme.partition("+")[0], 0)
+    return f"{parts.hostname}:{port}" if parts.hostname and port else ""

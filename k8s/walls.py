@@ -1,0 +1,143 @@
+"""Whether boxes are kept to where they may go: the network policies that are there, and a box that tries the rest.
+
+A NetworkPolicy that no network plugin enforces is accepted all the same, so only trying tells.
+"""
+
+import asyncio
+import json
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from k8s.boxes import BoxSpec
+from k8s.cluster import Cluster
+from k8s.identity import instance_labels
+from k8s.options import Home, PodOptions, Resources
+from k8s.pod import CONTAINER, box_pod
+
+Object = dict[str, Any]
+
+POLICY = "NetworkPolicy"
+POLICY_RIGHT = ("list", "networking.k8s.io", "networkpolicies")
+SETTLE_SECONDS = 5
+"""Some plugins leave a pod open for its first seconds."""
+PAUSE = 0.5
+
+# It ends as a failure, so that its last words come into the pod's status: no right to read logs is needed.
+TRY = """
+import json, socket, sys, time
+service, forbidden, settle = json.loads(sys.argv[1])
+def reach(place):
+    host, _, port = place.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), 4).close()
+    except OSError as error:
+        return str(error) or type(error).__name__
+    return ""
+time.sleep(settle)
+told = {"service": reach(service), "reached": [place for place in forbidden if not reach(place)]}
+sys.exit("\\n" + json.dumps(told))
+"""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """`service`: why a box cannot reach the service, empty if it can; `reached`: where it should not have come."""
+
+    service: str
+    reached: tuple[str, ...]
+
+
+class ProbeFailed(Exception):
+    """The box that was to try did not come to it; the message says why."""
+
+
+def isolation(policies: Sequence[Object], labels: dict[str, str]) -> set[str]:
+    """Which of `Ingress` and `Egress` are closed by default to pods with these labels. Pure.
+
+    https://kubernetes.io/docs/concepts/services-networking/network-policies/
+    """
+    closed: set[str] = set()
+    for policy in policies:
+        spec = policy["spec"]
+        selector = spec.get("podSelector") or {}
+        if selector.get("matchExpressions") or not (selector.get("matchLabels") or {}).items() <= labels.items():
+            continue
+        closed |= set(spec.get("policyTypes") or (["Ingress", "Egress"] if "egress" in spec else ["Ingress"]))
+    return closed
+
+
+async def missing_isolation(cluster: Cluster, instance: str) -> set[str] | None:
+    """Which of `Ingress` and `Egress` no policy closes to boxes; None where we may not look.
+
+    Raises ClusterUnreachable and ClusterError.
+    """
+    if not await cluster.review(*POLICY_RIGHT):
+        return None
+    policies, _ = await cluster.list(POLICY, "")
+    return {"Ingress", "Egress"} - isolation(policies, instance_labels(instance))
+
+
+async def reach(
+    cluster: Cluster,
+    instance: str,
+    options: PodOptions,
+    *,
+    service: str,
+    forbidden: Sequence[str],
+    seconds: float,
+    settle: float | None = None,
+) -> Reach:
+    """Start a small box that tries `service` and every `forbidden` place, each `host:port`; it is deleted again.
+
+    Raises ProbeFailed, ClusterUnreachable and ClusterError.
+    """
+    pod = probe_pod(instance, options, [service, list(forbidden), SETTLE_SECONDS if settle is None else settle])
+    name = pod["metadata"]["name"]
+    await cluster.create(pod)
+    status: Object = {}
+    try:
+        async with asyncio.timeout(seconds):
+            while True:
+                found = await cluster.get("Pod", name) or {}
+                status = found.get("status") or {}
+                if status.get("phase") in ("Succeeded", "Failed"):
+                    return _told(status)
+                await asyncio.sleep(PAUSE)
+    except TimeoutError:
+        why = _waiting(status) or f"its pod is {status.get('phase', 'gone')}"
+        raise ProbeFailed(f"it did not end within {seconds:.0f} s: {why}") from None
+    finally:
+        await cluster.delete("Pod", name, grace=0)
+
+
+def probe_pod(instance: str, options: PodOptions, arguments: list[Any]) -> Object:
+    """A pod that policies and nodes take for a box, without a home and without a secret."""
+    name = f"gl-probe-{secrets.token_hex(4)}"
+    little = Resources(requests={"cpu": "10m", "memory": "32Mi"}, limits={"memory": "128Mi"})
+    command = ["python3", "-c", TRY, json.dumps(arguments)]
+    slim = options.model_copy(update={"home": Home(size=""), "resources": little, "command": command})
+    labels = {"instance": instance, "installation": "0"}
+    pod = box_pod(instance, BoxSpec(name=name, owner_key="", labels=labels, token="", service_url=""), slim)
+    spec = pod["spec"]
+    spec["volumes"] = [volume for volume in spec["volumes"] if volume["name"] != "token"]
+    for container in spec["containers"]:
+        container["volumeMounts"] = [mount for mount in container["volumeMounts"] if mount["name"] != "token"]
+    return pod
+
+
+def _told(status: Object) -> Reach:
+    ended = [each.get("state", {}).get("terminated") or {} for each in status.get("containerStatuses") or []]
+    words = "".join(str(each.get("message") or "") for each in ended).strip()
+    try:
+        told = json.loads(words.splitlines()[-1])
+        return Reach(str(told["service"]), tuple(told["reached"]))
+    except (ValueError, IndexError, KeyError, TypeError):
+        why = words or status.get("message") or ", ".join(str(each.get("reason")) for each in ended)
+        raise ProbeFailed(f"its container {CONTAINER} ended otherwise: {why or status.get('phase')}") from None
+
+
+def _waiting(status: Object) -> str:
+    states = [each.get("state", {}).get("waiting") or {} for each in status.get("containerStatuses") or []]
+    return ", ".join(f"{each['reason']} {each.get('message', '')}".strip() for each in states if "reason" in each)

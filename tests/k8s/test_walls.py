@@ -1,0 +1,115 @@
+"""What closes boxes off, and a box that tries whether it does."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kubernetes_validate.utils import validate
+
+from k8s.apiserver.podsecurity import violations
+from k8s.apiserver.resources import BY_KIND
+from k8s.apiserver.server import SmallCluster, small_cluster
+from k8s.cluster import Cluster
+from k8s.identity import instance_labels
+from k8s.options import PodOptions
+from k8s.rights import rules
+from k8s.walls import ProbeFailed, isolation, missing_isolation, probe_pod, reach
+from tests.k8s.objects import IMAGE
+
+Object = dict[str, Any]
+OPTIONS = PodOptions(image=IMAGE, grace_seconds=1)
+OURS = instance_labels("greenloop")
+
+
+def policy(selector: Object, **spec: Any) -> Object:
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": "p"},
+        "spec": {"podSelector": selector, **spec},
+    }
+
+
+@pytest.mark.parametrize(
+    ("policies", "closed"),
+    [
+        ([], set()),
+        ([policy({}, policyTypes=["Ingress", "Egress"])], {"Ingress", "Egress"}),
+        ([policy({"matchLabels": OURS}, policyTypes=["Egress"])], {"Egress"}),
+        ([policy({})], {"Ingress"}),
+        ([policy({}, egress=[])], {"Ingress", "Egress"}),
+        ([policy({"matchLabels": {"app": "other"}}, policyTypes=["Ingress", "Egress"])], set()),
+        ([policy({"matchExpressions": [{"key": "app", "operator": "Exists"}]}, policyTypes=["Egress"])], set()),
+        ([policy({}, policyTypes=["Ingress"]), policy({}, policyTypes=["Egress"])], {"Ingress", "Egress"}),
+    ],
+)
+def test_policies_close_what_they_name_to_the_pods_they_select(policies: list[Object], closed: set[str]) -> None:
+    assert isolation(policies, OURS) == closed
+
+
+def test_the_box_that_tries_is_one_for_policies_and_has_no_home_and_no_secret() -> None:
+    pod = probe_pod("greenloop", OPTIONS.model_copy(update={"runtime_class": "gvisor"}), ["a:1", [], 0])
+    validate(pod, "1.36", strict=True)
+    assert violations(pod["spec"], "restricted") == []
+    assert OURS.items() <= pod["metadata"]["labels"].items()
+    assert "greenloop/spare" not in pod["metadata"]["labels"]
+    assert pod["spec"]["runtimeClassName"] == "gvisor"
+    assert {volume["name"]: set(volume) - {"name"} for volume in pod["spec"]["volumes"]} == {
+        "home": {"emptyDir"},
+        "tmp": {"emptyDir"},
+    }
+
+
+@pytest.fixture
+async def small(tmp_path: Path) -> AsyncIterator[SmallCluster]:
+    async with small_cluster(tmp_path / "cluster") as cluster:
+        cluster.make_namespace("boxes", enforce="restricted")
+        yield cluster
+
+
+@contextlib.asynccontextmanager
+async def as_worker(small: SmallCluster) -> AsyncIterator[Cluster]:
+    """With the rights of the chart's Role, which are not to look at policies nor to read logs."""
+    small.make("Role", "boxes", {"metadata": {"name": "worker"}, "rules": rules()})
+    subject = {"kind": "ServiceAccount", "name": "worker", "namespace": "boxes"}
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "worker"}
+    small.make("RoleBinding", "boxes", {"metadata": {"name": "worker"}, "roleRef": role, "subjects": [subject]})
+    kubeconfig = small.write_kubeconfig(small.folder / "worker", small.token_for("boxes", "worker"), "boxes")
+    cluster = await Cluster.connect("boxes", kubeconfig=kubeconfig)
+    yield cluster
+    await cluster.close()
+
+
+async def test_a_box_tells_what_it_reaches_and_is_gone_again(small: SmallCluster) -> None:
+    server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
+    there = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with as_worker(small) as cluster:
+        found = await reach(
+            cluster, "greenloop", OPTIONS, service=there, forbidden=["127.0.0.1:1", there], seconds=30, settle=0
+        )
+        assert (found.service, found.reached) == ("", (there,))
+        found = await reach(cluster, "greenloop", OPTIONS, service="127.0.0.1:1", forbidden=[], seconds=30, settle=0)
+        assert "refused" in found.service and found.reached == ()
+    assert small.store.list(BY_KIND["Pod"], "boxes") == []
+    server.close()
+
+
+async def test_a_box_that_cannot_start_says_why_and_is_gone_again(small: SmallCluster) -> None:
+    small.kubelet.machine.images = set()
+    async with as_worker(small) as cluster:
+        with pytest.raises(ProbeFailed, match=r"ErrImagePull|ImagePullBackOff"):
+            await reach(cluster, "greenloop", OPTIONS, service="a:1", forbidden=[], seconds=2, settle=0)
+    assert small.store.list(BY_KIND["Pod"], "boxes") == []
+
+
+async def test_who_may_not_look_at_policies_is_not_told_that_there_are_none(small: SmallCluster) -> None:
+    async with as_worker(small) as cluster:
+        assert await missing_isolation(cluster, "greenloop") is None
+    admin = await Cluster.connect("boxes", kubeconfig=small.kubeconfig)
+    assert await missing_isolation(admin, "greenloop") == {"Ingress", "Egress"}
+    small.make("NetworkPolicy", "boxes", policy({}, policyTypes=["Ingress", "Egress"]))
+    assert await missing_isolation(admin, "greenloop") == set()
+    await admin.close()
