@@ -105,6 +105,9 @@ async def _delete_home(loop: Loop, name: str, still: ColumnElement[bool]) -> Non
     await loop.boxes.delete_home(name)
     async with loop.database.write() as tx:
         await tx.execute(delete(Box).where(free, Box.stopped_at.is_not(None)))
+        # the CLIs' conversations were in that home: whoever goes on with a session tells the agent what went before
+        were_there = Session.id.in_(select(Turn.session_id).where(Turn.box == name))
+        await tx.execute(update(Session).where(were_there).values(resume={}))
     log.info("box.home_deleted", box=name)
 
 

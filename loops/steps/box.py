@@ -15,6 +15,7 @@ from loops.tables import Box, Person, Session, Turn
 
 log = structlog.get_logger(__name__)
 
+ONCE_MORE = "The turn is tried once more in a fresh box."
 UNSEEN_SECONDS = 5.0
 """How soon a box is looked up again after the place that holds it did not answer."""
 
@@ -106,7 +107,7 @@ async def _meet(tx: AsyncSession, loop: Loop, turn: Turn, fate: Fate) -> None:
         return
     await tx.execute(update(Box).where(Box.name == turn.box).values(stopped_at=now))
     if fate.what == "again":
-        restart_turn(turn, fate.text)
+        restart_turn(turn, f"{fate.text} {ONCE_MORE}")
         return
     turn.status, turn.error, turn.finished_at, turn.waits = "failed", fate.reason, now, None
     session = await tx.get_one(Session, turn.session_id)
@@ -124,13 +125,13 @@ async def why_stopped(loop: Loop, box: str) -> str:
 
 
 def restart_turn(turn: Turn, why: str) -> None:
-    """Queue the turn once more, on a fresh box; under another marker, since the old processes may still live."""
+    """Queue the turn once more, and tell `why`; under another marker, since the old processes may still live."""
     turn.lost += 1
     turn.status, turn.box, turn.result, turn.handed_at, turn.heartbeat_at = "queued", None, None, None, None
     turn.changed_files = []
     turn.output_offset, turn.parser_state, turn.trouble_at, turn.begun_at = 0, {}, None, None
     turn.marker = f"{turn.marker.partition('_')[0]}_{turn.lost}"
-    turn.waits = f"{why} The turn is tried once more in a fresh box.".strip()
+    turn.waits = why or None
 
 
 def _held(loop: Loop, turn: Turn, deaf: bool) -> Held:

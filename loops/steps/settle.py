@@ -23,7 +23,7 @@ from loops.lasting import LASTING
 from loops.pullrequest import commit_subject, pull_body, pull_title
 from loops.spending import spent_before
 from loops.steps import forks
-from loops.steps.box import restart_turn, why_stopped
+from loops.steps.box import ONCE_MORE, restart_turn, why_stopped
 from loops.steps.conflict import begin_conflict_turn, handed_back
 from loops.steps.guarding import guard
 from loops.steps.start import handle
@@ -164,7 +164,7 @@ async def _record(
         if row.status != "reported":
             return
         if verdict.kind == "again" and row.lost == 0:
-            restart_turn(row, verdict.note)
+            restart_turn(row, f"{verdict.note} {ONCE_MORE}".strip())
             await journal.append(tx, session.id, [("status", {"text": row.waits})], at=now, turn_id=row.id)
             return
         _keep_resume(fresh, row, outcome)

@@ -174,10 +174,12 @@ async def test_the_box_of_an_ended_session_goes_with_its_home(loop: Loop) -> Non
     await upkeep(loop)
     assert asked(loop) == []
     async with loop.database.write() as tx:
-        await tx.execute(update(Session).values(status="completed"))
+        await tx.execute(update(Session).values(status="completed", resume={"claude": {"id": "c1"}}))
     await upkeep(loop)
     assert asked(loop) == [("delete_home", "gl-its-own")]
     assert await names(loop) == set()
+    async with loop.database.read() as tx:
+        assert (await tx.execute(select(Session.resume))).scalar_one() == {}
 
 
 def warm(loop: Loop, count: int, **more: Any) -> Loop:
