@@ -92,18 +92,6 @@ class KubernetesBoxes:
         with _unavailable():
             return pod_status(name, await self._get("Pod", name))
 
-    async def wait(self, name: str, seconds: float) -> BoxStatus:
-        """Wait on the shared watch until the box runs, or cannot come to; its status then, or after `seconds`."""
-
-        def settled(pod: Object | None) -> BoxStatus | None:
-            if pod is None:
-                return None  # the watch may not have seen it yet
-            status = pod_status(name, pod)
-            waits = status.state in (BoxState.STARTING, BoxState.UNSCHEDULABLE, BoxState.IMAGE_ERROR)
-            return None if waits and not status.permanent else status
-
-        return await self._watch.wait(name, settled, seconds) or await self.status(name)
-
     async def troubles(self) -> AsyncGenerator[BoxStatus, None]:
         """Yield each box that is not usable, or stops being so, as the watch sees it: once for each such state."""
         told: dict[str, BoxState] = {}

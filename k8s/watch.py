@@ -10,14 +10,13 @@ import contextlib
 import random
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import structlog
 
-from k8s.cluster import ClusterError, ClusterUnreachable
+from k8s.cluster import ClusterError
 
 Object = dict[str, Any]
-T = TypeVar("T")
 
 log = structlog.get_logger()
 
@@ -59,7 +58,6 @@ class Watch:
         self._relist_seconds = relist_seconds
         self._backoff = backoff
         self._clock = clock
-        self._changed = asyncio.Condition()
         self._followers: set[asyncio.Queue[tuple[str, Object | None]]] = set()
         self._version: str | None = None
         self._listed_at = 0.0
@@ -78,27 +76,10 @@ class Watch:
                     self._version = None
                 else:
                     await self._lost(error, failures)
-            except (ClusterUnreachable, ValueError, KeyError) as error:
+            except Exception as error:
+                # whatever it is: a watch that died would go on to show what was true when it did
                 failures += 1
                 await self._lost(error, failures)
-
-    async def wait(self, name: str, until: Callable[[Object | None], T | None], seconds: float) -> T | None:
-        """Wait until `until(object or None)` is not None and return that; None after `seconds`."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds), self._changed:
-                while True:
-                    found = until(self.objects.get(name)) if self.synced else None
-                    if found is not None:
-                        return found
-                    await self._changed.wait()
-        return None
-
-    async def ready(self, seconds: float) -> bool:
-        """Wait for the first list; False when it has not come after `seconds`."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds), self._changed:
-                await self._changed.wait_for(lambda: self.synced)
-        return self.synced
 
     async def changes(self) -> AsyncGenerator[tuple[str, Object | None], None]:
         """Yield (name, object or None when gone) of what there is now and of every change, relists included."""
@@ -116,7 +97,7 @@ class Watch:
         if self._version is None or self._clock() - self._listed_at > self._relist_seconds:
             items, self._version = await self._source.list(self._kind, self._labels)
             self._listed_at = self._clock()
-            await self._replace({item["metadata"]["name"]: item for item in items})
+            self._replace({item["metadata"]["name"]: item for item in items})
         seconds = self._watch_seconds * random.uniform(0.8, 1.0)  # noqa: S311  workers must not all come back at once
         started = self._clock()
         changes = self._source.watch(self._kind, self._labels, self._version, seconds)
@@ -124,28 +105,24 @@ class Watch:
             async for change, item in changes:
                 self._version = item["metadata"]["resourceVersion"]
                 if change != "BOOKMARK":
-                    await self._apply(change, item)
+                    self._apply(change, item)
         if self._clock() - started < 1:
             # A server that ends every watch at once must not make us spin.
             await asyncio.sleep(self._backoff[0])
 
-    async def _replace(self, objects: dict[str, Object]) -> None:
+    def _replace(self, objects: dict[str, Object]) -> None:
         before, self.objects, self.synced = self.objects, objects, True
         for name in before.keys() | objects.keys():
             if before.get(name) != objects.get(name):
                 self._tell(name)
-        async with self._changed:
-            self._changed.notify_all()
 
-    async def _apply(self, change: str, item: Object) -> None:
+    def _apply(self, change: str, item: Object) -> None:
         name = item["metadata"]["name"]
         if change == "DELETED":
             self.objects.pop(name, None)
         else:
             self.objects[name] = item
         self._tell(name)
-        async with self._changed:
-            self._changed.notify_all()
 
     def _tell(self, name: str) -> None:
         for queue in self._followers:

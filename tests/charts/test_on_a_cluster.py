@@ -28,6 +28,7 @@ from k8s.kubernetes_boxes import KubernetesBoxes
 from k8s.options import PodOptions
 from k8s.rights import missing_rights
 from tests.charts.render import CHART, HELMS, NEEDED, helm, merged
+from tests.k8s.cluster.conftest import settled
 from tests.k8s.objects import spec
 from tests.tools import need
 
@@ -119,7 +120,7 @@ async def _make_a_box_as_the_worker(cluster: SmallCluster, data: dict[str, str])
     changes = {"image": data["GREENLOOP_BOX_IMAGE"], "command": ["tini", "--", "sleep", "60"]}
     boxes = KubernetesBoxes(connected, data["GREENLOOP_INSTANCE"], options.model_copy(update=changes))
     await boxes.ensure(spec())
-    assert (await boxes.wait(spec().name, 20)).state is BoxState.RUNNING
+    assert (await settled(boxes, spec().name, 20)).state is BoxState.RUNNING
     await boxes.close()
 
 

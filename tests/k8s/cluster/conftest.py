@@ -6,6 +6,7 @@ The tests are the same for both. What a test makes lives in its namespace, and g
 import asyncio
 import contextlib
 import os
+import time
 import uuid
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 
 from k8s.apiserver.server import SmallCluster, small_cluster
-from k8s.boxes import BoxSpec
+from k8s.boxes import BoxSpec, BoxState, BoxStatus
 from k8s.cluster import Cluster
 from k8s.kubernetes_boxes import KubernetesBoxes
 from k8s.options import PodOptions
@@ -69,6 +70,17 @@ class Place:
 async def place(tmp_path: Path) -> AsyncIterator[Place]:
     async with open_place(tmp_path / "cluster") as opened:
         yield opened
+
+
+async def settled(boxes: KubernetesBoxes, name: str, seconds: float) -> BoxStatus:
+    """The box once it runs or cannot come to; as it is after `seconds` otherwise."""
+    deadline = time.monotonic() + seconds
+    while True:
+        status = await boxes.status(name)
+        waits = status.state is BoxState.ABSENT or (status.may_come and status.state is not BoxState.RUNNING)
+        if not waits or time.monotonic() > deadline:
+            return status
+        await asyncio.sleep(0.05)
 
 
 @contextlib.asynccontextmanager

@@ -10,7 +10,7 @@ from k8s.boxes import BoxState, BoxStatus, Known, Reconciled
 from k8s.identity import SPARE, home_name, secret_name, selector
 from k8s.kubernetes_boxes import KubernetesBoxes
 from k8s.pod import secret_token
-from tests.k8s.cluster.conftest import Place
+from tests.k8s.cluster.conftest import Place, settled
 
 pytestmark = pytest.mark.cluster
 
@@ -21,7 +21,7 @@ async def test_a_box_comes_to_run_and_stops_without_its_home(place: Place) -> No
     boxes, cluster = await place.boxes(), await place.client()
     box = place.spec()
     assert (await boxes.ensure(box)).state in (BoxState.STARTING, BoxState.RUNNING)
-    running = await boxes.wait(box.name, place.patience)
+    running = await settled(boxes, box.name, place.patience)
     assert running.state is BoxState.RUNNING, running
     assert running.labels["person"] == "42"
     assert running.started_at is not None
@@ -67,7 +67,7 @@ async def test_ensure_while_the_old_pod_is_ending_makes_a_fresh_one_on_the_same_
     boxes, cluster = await place.boxes(), await place.client()
     box = place.spec()
     await boxes.ensure(box)
-    await boxes.wait(box.name, place.patience)
+    await settled(boxes, box.name, place.patience)
     before = await cluster.get("Pod", box.name) or {}
     home = await cluster.get("PersistentVolumeClaim", home_name(box.name)) or {}
     await asyncio.gather(boxes.stop(box.name), *(boxes.ensure(box) for _ in range(5)))
@@ -83,7 +83,7 @@ async def test_two_instances_in_one_namespace_do_not_see_or_touch_each_other(pla
     ours, theirs = await place.boxes("team-a"), await place.boxes("team-b")
     box = place.spec("gl-same-name")
     await ours.ensure(box)
-    await ours.wait(box.name, place.patience)
+    await settled(ours, box.name, place.patience)
 
     refused = await theirs.ensure(box)
     assert refused.state is BoxState.FAILED
@@ -195,7 +195,7 @@ async def test_a_pod_deleted_by_hand_is_told_as_trouble_and_comes_back_fresh(pla
     boxes, cluster = await place.boxes(), await place.client()
     box = place.spec()
     await boxes.ensure(box)
-    await boxes.wait(box.name, place.patience)
+    await settled(boxes, box.name, place.patience)
     troubles = boxes.troubles()
     told = asyncio.ensure_future(anext(troubles))
     await asyncio.sleep(0.05)
@@ -215,7 +215,7 @@ async def test_a_permanent_failure_is_replaced_once_the_options_are_mended(place
     await becomes(broken, box.name, BoxState.IMAGE_ERROR, place.patience)
     assert not (await broken.ensure(box)).usable
     await mended.ensure(box)
-    assert (await mended.wait(box.name, place.patience)).state is BoxState.RUNNING
+    assert (await settled(mended, box.name, place.patience)).state is BoxState.RUNNING
 
 
 async def test_a_full_quota_is_no_failure_but_waiting(place: Place) -> None:
@@ -237,7 +237,7 @@ async def test_a_spare_becomes_somebodys_without_starting_anew(place: Place) -> 
     boxes, cluster = await place.boxes(), await place.client()
     spare = replace(place.spec("gl-spare-1"), labels={"instance": "greenloop"})
     await boxes.ensure(spare)
-    before = await boxes.wait(spare.name, place.patience)
+    before = await settled(boxes, spare.name, place.patience)
     assert before.labels["spare"] == "true"
     theirs = replace(spare, labels={"instance": "greenloop", "installation": "7", "person": "42", "login": "ann"})
     await boxes.ensure(theirs)
@@ -255,7 +255,7 @@ async def test_a_box_keeps_its_name_when_its_person_is_renamed(place: Place) -> 
     boxes = await place.boxes()
     box = place.spec(login="ann")
     await boxes.ensure(box)
-    before = await boxes.wait(box.name, place.patience)
+    before = await settled(boxes, box.name, place.patience)
     await boxes.ensure(place.spec(login="Ann-Ünïcode_von_und_zu" * 4))
     after = await boxes.fresh(box.name)
     assert after.started_at == before.started_at

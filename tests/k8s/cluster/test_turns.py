@@ -14,6 +14,7 @@ from k8s.cluster import Cluster
 from k8s.kubernetes_boxes import KubernetesBoxes
 from k8s.options import PodOptions
 from k8s.rights import missing_rights, rules
+from tests.k8s.cluster.conftest import settled
 from tests.k8s.objects import IMAGE, spec
 from tests.k8s.runner.conftest import Box as Work
 from tests.k8s.runner.conftest import alive, remains
@@ -101,13 +102,13 @@ async def test_the_api_server_may_restart_in_the_middle_of_a_turn_and_no_line_is
     assert result.exit_code == 0
     assert bytes(told.output) == EXPECTED
     assert len(told.handed_out) == 1
-    status = await scene.boxes.wait(BOX, 5)
+    status = await settled(scene.boxes, BOX, 5)
     assert status.state is BoxState.RUNNING
 
 
 async def test_an_outage_says_nothing_about_a_box(scene: Scene) -> None:
     await scene.counting()
-    await scene.boxes.wait(BOX, 5)
+    await settled(scene.boxes, BOX, 5)
     await scene.cluster.stop_api()
     seen = []
     for _ in range(20):
@@ -147,7 +148,7 @@ async def test_a_lost_node_is_told_as_such_and_the_box_comes_back_elsewhere_with
     assert (await scene.boxes.ensure(scene.spec)).state is BoxState.LOST
     monkeypatch.setattr(kubernetes_boxes, "OVERDUE_SECONDS", -60.0)
     assert (await scene.boxes.ensure(scene.spec)).usable
-    assert (await scene.boxes.wait(BOX, 10)).state is BoxState.RUNNING
+    assert (await settled(scene.boxes, BOX, 10)).state is BoxState.RUNNING
     pod = scene.cluster.find("Pod", "boxes", BOX)
     assert pod is not None
     assert pod["spec"]["nodeName"] == "node-2"
@@ -173,21 +174,21 @@ async def test_an_image_that_cannot_be_pulled_yet_is_tried_again(scene: Scene) -
     assert waiting.state is BoxState.IMAGE_ERROR
     assert waiting.may_come
     machine.images = {IMAGE}
-    assert (await scene.boxes.wait(BOX, 10)).state is BoxState.RUNNING
+    assert (await settled(scene.boxes, BOX, 10)).state is BoxState.RUNNING
 
 
 async def test_a_slow_start_is_no_failure(scene: Scene) -> None:
     scene.cluster.kubelet.machine.start_delay = 0.5
     await scene.boxes.ensure(scene.spec)
     assert (await scene.boxes.fresh(BOX)).state is BoxState.STARTING
-    assert (await scene.boxes.wait(BOX, 10)).state is BoxState.RUNNING
+    assert (await settled(scene.boxes, BOX, 10)).state is BoxState.RUNNING
 
 
 async def test_a_lost_history_is_mended_by_a_fresh_list(scene: Scene) -> None:
     await scene.boxes.ensure(scene.spec)
-    await scene.boxes.wait(BOX, 10)
+    await settled(scene.boxes, BOX, 10)
     await scene.cluster.stop_api()
     scene.cluster.store.compact()
     await scene.cluster.start_api()
     await scene.boxes.ensure(replace(scene.spec, name="gl-another"))
-    assert (await scene.boxes.wait("gl-another", 10)).state is BoxState.RUNNING
+    assert (await settled(scene.boxes, "gl-another", 10)).state is BoxState.RUNNING
