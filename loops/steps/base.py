@@ -13,7 +13,8 @@ from loops.tables import Session
 
 
 async def known_at_base(loop: Loop, repo: Handle, session: Session, red: Sequence[Check]) -> frozenset[str]:
-    """The fingerprints of the same checks where the branch left its base; nothing where they are not red there.
+    """The fingerprints of the same checks where the branch left its base, and where the base is now: a pull request is
+    checked merged with it. Nothing where they are not red there.
 
     A session about the red base branch itself compares with nothing: repairing it is what it is for.
     """
@@ -21,13 +22,15 @@ async def known_at_base(loop: Loop, repo: Handle, session: Session, red: Sequenc
         return frozenset()
     try:
         compared = await repositories.compare(repo, session.base_branch, session.head_sha)
-        base = str((compared.get("merge_base_commit") or {}).get("sha") or "")
-        if not base or base == session.head_sha:
-            return frozenset()
-        found = await checks.snapshot(repo, base, own_app_id=loop.me.app_id)
+        bases = {str((compared.get(each) or {}).get("sha") or "") for each in ("merge_base_commit", "base_commit")}
+        found = [
+            check
+            for base in sorted(bases - {"", session.head_sha})
+            for check in (await checks.snapshot(repo, base, own_app_id=loop.me.app_id)).checks
+        ]
     except GitHubError:
         return frozenset()  # then every failure counts as ours, which costs an attempt and loses nothing
     names = {check.name for check in red}
-    same = [check for check in found.checks if check.conclusion in settle.FAILING and check.name in names]
+    same = [check for check in found if check.conclusion in settle.FAILING and check.name in names]
     collected = await collect(repo, same, budget=loop.options.evidence_bytes, changed_files=(), redact=Redactor().text)
     return frozenset(each.distilled.fingerprint for each in collected)

@@ -134,3 +134,23 @@ async def test_a_pull_request_that_conflicts_with_its_base_is_said_and_not_waite
     session = await home.ended()
     assert (session.status, session.reason) == ("failed", "conflict")
     assert "The pull request conflicts with its base branch" in (await home.bot_comments(number))[0]
+
+
+NETWORK = {"title": "npm ci failed", "summary": "npm error code ECONNRESET\nnpm error network read ECONNRESET"}
+
+
+async def test_what_only_its_own_app_can_run_again_costs_an_attempt_and_no_rerun_is_claimed(
+    home: House, other: Repository
+) -> None:
+    home.local.protect(REPOSITORY, "main", ["otherci", "legacy"])
+    home.agent("pathlib.Path(str(time.time())).write_text('x')")
+    number = await asked(home, "make it right")
+    first = (await waits(home)).head_sha or ""
+    status = {"state": "error", "context": "legacy", "description": NETWORK["summary"]}
+    await report(other, first, "failure", output=NETWORK)
+    await home.post("alice", f"statuses/{first}", status)
+    second = (await waits(home, 2)).head_sha or ""
+    await report(other, second, "success")
+    await home.post("alice", f"statuses/{second}", {"state": "success", "context": "legacy"})
+    assert ((await home.ended()).outcome, len(await home.turns())) == ("green", 2)
+    assert "ran again" not in (await home.bot_comments(number))[0]

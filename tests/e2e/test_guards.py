@@ -38,13 +38,34 @@ async def test_a_refused_turn_publishes_nothing_and_says_why(tmp_path: Path) -> 
         assert branches == ["main"] and await home.get("pulls?state=all") == []
 
 
+GUARDED = """
+import unittest
+
+
+class Value(unittest.TestCase):
+    def test_value(self):
+        self.assertEqual(open('value.txt').read(), 'right')
+
+    def test_other(self):
+        self.assertTrue(True)
+
+    def test_third(self):
+        self.assertIn(1, [1])
+"""
+
+
 async def test_under_warn_the_change_is_published_and_the_comment_names_what_became_weaker(tmp_path: Path) -> None:
-    async with house(tmp_path, files={"test_value.py": TEST}) as home:
+    async with house(tmp_path, files={"test_value.py": GUARDED, "test_gone.py": TEST}) as home:
         agent = """
         pathlib.Path('value.txt').write_text('right')
+        pathlib.Path('test_gone.py').unlink()
         test = pathlib.Path('test_value.py')
-        test.write_text('import pytest\\n\\n\\n@pytest.mark.skip\\n' + test.read_text())
+        text = test.read_text()
+        text = text.replace("self.assertEqual(open('value.txt').read(), 'right')", "self.assertTrue(open('value.txt'))")
+        text = text.replace("    def test_other", "    @unittest.skip('later')\\n    def test_other")
+        test.write_text(text.partition("    def test_third")[0])
         """
         status, outcome, comments = await asked(home, agent)
         assert (status, outcome) == ("completed", "green")
-        assert "`test_value.py`" in comments[0] and "@pytest.mark.skip" in comments[0]
+        for words in ("`test_gone.py`", "`test_value.py`", "skip", "test_third", "assert"):
+            assert words in comments[0], comments[0]

@@ -27,6 +27,14 @@ async def test_what_is_red_on_the_base_branch_too_is_said_and_not_repaired(home:
     assert "I leave it alone" in comment
 
 
+async def test_what_turned_red_on_the_base_branch_meanwhile_is_not_ours_either(home: House) -> None:
+    home.agent("time.sleep(4); pathlib.Path('page.txt').write_text('page')")
+    await asked(home, "add a page")
+    await runs(home)
+    await push(home, "readme.txt", "a push that runs the checks of main")
+    assert (await home.ended()).reason == "base_red"
+
+
 async def test_what_is_red_on_the_base_branch_is_repaired_for_who_asks_for_it(home: House) -> None:
     await push(home, "readme.txt", "a push that runs the checks of main")
     await home.local.idle()
