@@ -229,6 +229,14 @@ async def store(request: Request) -> Response:
 
 
 @answers
+async def secrets(request: Request) -> Response:
+    """GET /turns/{turn}/secrets: what the box was handed with the turn, in every spelling, to be taken out of files."""
+    turn = await _turn(request)
+    known = [*await surface(request).credentials.secrets(turn), _token(request)]
+    return JSONResponse({"spellings": Redactor(known).spellings})
+
+
+@answers
 async def result(request: Request) -> Response:
     """PUT /turns/{turn}/result."""
     turn = await _turn(request)
@@ -311,5 +319,6 @@ def routes() -> list[Route]:
         Route("/turns/{turn}/evidence/{name:path}", evidence, methods=["GET"]),
         Route("/turns/{turn}/output", output, methods=["POST"]),
         Route("/turns/{turn}/objects/{sha}", store, methods=["PUT"]),
+        Route("/turns/{turn}/secrets", secrets, methods=["GET"]),
         Route("/turns/{turn}/result", result, methods=["PUT"]),
     ]

@@ -69,6 +69,11 @@ def _spot(places: Places, file: TurnFile) -> Path:
     return inside(places.home, places.fill(file.path), "file")
 
 
+def spots(places: Places, turn: Turn) -> list[Path]:
+    """Where the turn's files are. Raises `ProtocolError`."""
+    return [_spot(places, file) for file in turn.files]
+
+
 def _digest_path(state: TurnState, index: int) -> Path:
     return state.path / f"given.{index}"
 

@@ -8,6 +8,7 @@ All of it is JSON over HTTP with `Authorization: Bearer <box token>`. The runner
     GET    /turns/{turn}/evidence/{name}  -> bytes
     POST   /turns/{turn}/output           `Output` -> `OutputAnswer`
     PUT    /turns/{turn}/objects/{sha}    bytes of a blob -> 204
+    GET    /turns/{turn}/secrets          -> {"spellings"}: what must not stay in files, the longest first
     PUT    /turns/{turn}/result           `Result` -> 204
 
 `turns` are those that the runner holds (`turn` the first of them, or null): they are not handed out again.
@@ -304,6 +305,14 @@ def token_from_json(raw: Any) -> FetchToken:
     """Read what `token` answered. Raises `ProtocolError`."""
     token: FetchToken = _pick(FetchToken, raw, "token")
     return token
+
+
+def secrets_from_json(raw: Any) -> list[str]:
+    """Read what `secrets` answered. Raises `ProtocolError`."""
+    found = raw.get("spellings") if isinstance(raw, dict) else None
+    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+        raise ProtocolError("secrets.spellings is no list of texts")
+    return found
 
 
 def output_from_json(raw: Any) -> Output:

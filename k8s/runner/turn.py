@@ -20,6 +20,7 @@ from .preparing import Preparation, unprepared
 from .protocol import ProtocolError, Result, Turn
 from .pruning import make_space, prune_old
 from .reporting import Reporter
+from .scrub import scrub
 from .shipping import Shipping
 from .state import Home, TurnState, held, lock, sign, signed
 
@@ -93,6 +94,7 @@ class Supervisor:
             self._drop_agent()
             told = f"The runner failed with this turn: {type(error).__name__}: {error}"
             result = Result(protocol.REPORT_FAILED, message=told, output_bytes=self._shipping.size())
+        self._scrub(known)
         if result is not None:
             self._send(known, result)
         self.forget(self._home, self._state, known)
@@ -177,6 +179,15 @@ class Supervisor:
 
         killed, left = processes.sweep(roots=roots, marker=turn.marker, spare=spare, also=lost)
         return {"how": "lost", "exit_code": None, "swept": len(killed), "left": sorted(left)}
+
+    def _scrub(self, turn: Turn) -> None:
+        """Take the turn's secrets out of what its agent keeps. The service knows them; nobody here remembers them."""
+        with contextlib.suppress(Rejected, Gone, ProtocolError):
+            answer = self._link.call("GET", f"/turns/{turn.turn}/secrets")
+            places = Places(self._home, self._state, turn)
+            count = scrub(self._home.path, protocol.secrets_from_json(answer), spare=files.spots(places, turn))
+            if count:
+                self._log(f"secrets were covered in {count} files of its agent")
 
     def _send(self, turn: Turn, result: Result) -> None:
         try:

@@ -17,7 +17,7 @@ from k8s.runner.protocol import Result
 from loops import decide, journal
 from loops.caps import Caps, Passed, Spent
 from loops.context import Loop
-from loops.guards import sentences
+from loops.guards import Findings, sentences
 from loops.judge import Verdict, judge
 from loops.lasting import LASTING
 from loops.pullrequest import commit_subject, pull_body, pull_title
@@ -32,6 +32,8 @@ from loops.tables import Blob, Person, Repository, Session, Turn
 
 log = structlog.get_logger(__name__)
 
+SECRETS = ("secret", "env_file", "credential_file")
+"""What the guards call a file that holds a secret."""
 REFUSED = (*LASTING, TreeMismatch, HistoryRewritten)
 
 
@@ -61,6 +63,7 @@ async def settle(loop: Loop, session: Session, action: decide.Settle) -> None:
     if verdict.kind == "publish":
         findings = await guard(loop, repo, session, turn, result)
         if not findings.publishable:
+            await _forget_secrets(loop, turn, result, findings)
             verdict = Verdict("failed", "push_refused", "\n".join(sentences(findings.refusals)))
         else:
             verdict = replace(verdict, note="\n".join(sentences(findings.notes)))
@@ -82,6 +85,14 @@ async def settle(loop: Loop, session: Session, action: decide.Settle) -> None:
     if turn.kind == "conflict" and verdict.kind == "failed":
         verdict = replace(verdict, note=f"{verdict.note}\n\n{handed_back(session, turn)}")
     await _record(loop, session, turn, result, outcome, verdict, published, diff)
+
+
+async def _forget_secrets(loop: Loop, turn: Turn, result: Result, findings: Findings) -> None:
+    """The files of a refused turn are kept for a while, but not those that hold a secret."""
+    paths = {finding.path for finding in findings.refusals if finding.code in SECRETS}
+    shas = [change.sha for change in result.changes if change.path in paths and change.sha]
+    async with loop.database.write() as tx:
+        await tx.execute(delete(Blob).where(Blob.turn_id == turn.id, Blob.sha.in_(shas)))
 
 
 def _too_much(turn: Turn, result: Result, before: Spent) -> Passed | None:

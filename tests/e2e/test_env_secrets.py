@@ -3,8 +3,11 @@
 import signal
 from pathlib import Path
 
+from sqlalchemy import select
+
 from k8s.runner import processes
 from loops import env_secrets
+from loops.tables import Blob
 from loops.vault import Vault
 from tests.e2e.house import REPOSITORY, House, house
 
@@ -64,6 +67,8 @@ async def test_an_env_file_is_refused_at_publishing_under_any_name(tmp_path: Pat
         assert (session.status, session.reason) == ("failed", "push_refused")
         comment = (await home.bot_comments(number))[-1]
         assert "`copy.txt`" in comment and "planted" not in comment
+        async with home.database.read() as tx:
+            assert (await tx.execute(select(Blob))).first() is None
         assert env_files(home) == []
         assert [branch["name"] for branch in await home.get("branches")] == ["main"]
 

@@ -54,6 +54,7 @@ class Told:
     results: int = 0
     gone: bool = False
     evidence: dict[str, bytes] = field(default_factory=dict)
+    secrets: list[str] = field(default_factory=list)
 
 
 class Service:
@@ -86,6 +87,7 @@ class Service:
                 Route("/turns/{turn}/evidence/{name}", self._evidence, methods=["GET"]),
                 Route("/turns/{turn}/output", self._output, methods=["POST"]),
                 Route("/turns/{turn}/objects/{sha}", self._object, methods=["PUT"]),
+                Route("/turns/{turn}/secrets", self._secrets, methods=["GET"]),
                 Route("/turns/{turn}/result", self._result, methods=["PUT"]),
                 Route("/{path:path}", self._git, methods=["GET", "POST"]),
             ]
@@ -234,6 +236,11 @@ class Service:
         told.objects[sha] = content
         told.object_puts += 1
         return Response(status_code=204)
+
+    async def _secrets(self, request: Request) -> Response:
+        if refusal := self._refusal(request):
+            return refusal
+        return JSONResponse({"spellings": self.told[request.path_params["turn"]].secrets})
 
     async def _result(self, request: Request) -> Response:
         if refusal := self._refusal(request):

@@ -1,0 +1,146 @@
+"""An agent that prints every secret it can come by, in every way: none is in any event, row, log, file or comment."""
+
+import base64
+import json
+import os
+import sqlite3
+import sys
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from app.clone_tokens import CloneTokens
+from loops import env_secrets
+from loops.box_secrets import FetchToken
+from loops.runtimes.scripted.brain import Script
+from loops.runtimes.scripted.replies import Reply, Shell
+from loops.runtimes.scripted.server import ModelServer
+from loops.vault import Vault
+from tests.e2e.house import REPOSITORY, House, house
+from tests.tools import need
+
+pytestmark = pytest.mark.timeout(180)
+KEY = "sk-planted-provider-key-0123456789"
+VALUE = "planted\"env$secret/of'the tests"
+PROVIDERS = {"native": "scripted", "codex": "openai", "claude": "anthropic", "opencode": "scripted"}
+OWN = ("webhook secret", "encryption key", "private key")
+RULES = {".github/greenloop.yml": "env_secrets: [DATABASE_PASSWORD]\n"}
+SPELL = """
+import json, sys, urllib.parse
+for text in [*open(sys.argv[1]).read().split("\\0"), sys.argv[2]]:
+    text = text.strip()
+    print(text, text[:9] + "\\x1b[31m" + text[9:], json.dumps(text), urllib.parse.quote(text, safe=""), text[::1])
+"""
+
+
+@pytest.fixture
+def minted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every token that boxes fetched with."""
+    tokens: list[str] = []
+    mint = CloneTokens.mint
+
+    async def noted(self: CloneTokens, installation_id: int, repository_id: int) -> FetchToken:
+        made = await mint(self, installation_id, repository_id)
+        tokens.append(made.token)
+        return made
+
+    monkeypatch.setattr(CloneTokens, "mint", noted)
+    return tokens
+
+
+def spellings(secret: str) -> set[bytes]:
+    """The secret as it is, in base64 at each of the three alignments, URL-encoded and JSON-escaped."""
+    data = secret.encode()
+    if "PRIVATE KEY" in secret:
+        # each line of a key is a secret by itself
+        return {data, quote(secret, safe="").encode(), json.dumps(secret)[1:-1].encode(), *data.splitlines()[1:-1]}
+    inner = [base64.b64encode(data[start:]).rstrip(b"=")[:-2] for start in range(3)]
+    return {data, *inner, quote(secret, safe="").encode(), json.dumps(secret)[1:-1].encode()}
+
+
+def found_in(content: bytes, secrets: dict[str, str]) -> list[str]:
+    return [name for name, secret in secrets.items() if any(each in content for each in spellings(secret))]
+
+
+def files(home: House) -> list[Path]:
+    """All files of the service and its boxes, but the one that a box has its token in."""
+    return [
+        path for path in home.folder.rglob("*") if path.is_file() and path.name not in ("token", "planted", "show.py")
+    ]
+
+
+def rows(database: Path) -> bytes:
+    """All columns of all tables."""
+    with sqlite3.connect(database) as connection:
+        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        return repr([connection.execute(f'SELECT * FROM "{name}"').fetchall() for name in tables]).encode()  # noqa: S608
+
+
+async def at_github(home: House, number: int) -> bytes:
+    paths = [
+        f"issues/{number}/comments",
+        f"issues/{number}",
+        "pulls?state=all",
+        "branches",
+    ]
+    paths += [f"commits/{turn.commit_sha}" for turn in await home.turns() if turn.commit_sha]
+    paths += [f"commits/{turn.commit_sha}/check-runs" for turn in await home.turns() if turn.commit_sha]
+    return json.dumps([await home.get(path) for path in paths], ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize("runtime", PROVIDERS)
+async def test_no_secret_is_anywhere_after_a_whole_run(
+    runtime: str,
+    tmp_path: Path,
+    minted: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    if runtime != "native":
+        need(runtime)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    planted, show = tmp_path / "planted", tmp_path / "show.py"
+    show.write_text(SPELL)
+    look = f"{sys.executable} {show} {planted}"
+    dump = f"cat .env; base64 -w0 .env; env; tr '\\0' '\\n' < /proc/$PPID/environ; cat {tmp_path}/data/boxes/*/token"
+    script = Script(
+        Reply("Let me look.", Shell(f'{dump}; {look} "$(cat .env)"')),
+        Reply("", Shell(f"cat {planted} | tr '\\0' '\\n'; printf right > value.txt")),
+        Reply(f"The password is {VALUE} and the key is {KEY}, that is {base64.b64encode(KEY.encode()).decode()}."),
+    )
+    with ModelServer({"secrets": script}) as server:
+        async with house(tmp_path, files=RULES) as home:
+            url = server.base_url("secrets", version=runtime != "claude")
+            await home.account(KEY, provider=PROVIDERS[runtime], base_url=url, model="scripted-1")
+            number = await home.issue()
+            await home.comment(number, "@greenloop help")
+            await home.handled("issue_comment")
+            vault = Vault(home.settings.encryption_key_list())
+            await env_secrets.put(home.database, vault, REPOSITORY, "DATABASE_PASSWORD", VALUE, 1.0)
+            secrets = {
+                "provider key": KEY,
+                "env secret": VALUE,
+                "webhook secret": home.settings.webhook_secrets.get_secret_value(),
+                "encryption key": home.settings.encryption_key_list()[0],
+                "private key": home.settings.private_key(),
+            }
+            planted.write_text("\0".join(secrets.values()))
+            await home.comment(number, f"@greenloop make it right --runtime {runtime}")
+            session = await home.ended(seconds=120)
+            assert (session.status, session.outcome) == ("completed", "green"), await home.describe()
+            (token,) = (path.read_text() for path in home.folder.rglob("token"))
+            secrets |= {"box token": token, **{f"fetch token {at}": each for at, each in enumerate(minted)}}
+            told = await at_github(home, number)
+            stored = rows(home.folder / "greenloop.db")
+            assert stored.count(b"[redacted]") > 5 and b"All done" not in stored
+        said = "".join(capfd.readouterr()).encode()
+    assert minted and b"session.end" in said
+    assert found_in(stored, secrets) == []
+    assert found_in(told, secrets) == []
+    assert found_in(said, secrets) == []
+    # what belongs to the service is never told to a box, also not for cleaning up: only where it printed it, it stays
+    given = {name: secret for name, secret in secrets.items() if name not in OWN}
+    assert {str(path): found for path in files(home) if (found := found_in(path.read_bytes(), given))} == {}
+    outside = [path for path in files(home) if "home" not in path.relative_to(tmp_path).parts]
+    assert {str(path): found for path in outside if (found := found_in(path.read_bytes(), secrets))} == {}
