@@ -11,6 +11,7 @@ PRODUCTION: Object = {
         "databaseUrl": {"existingSecret": "database", "key": "url"},
         "redisUrl": {"existingSecret": "redis", "key": "url"},
         "signinSecret": {"enabled": True},
+        "apiToken": {"enabled": True, "existingSecret": "api", "key": "token"},
     },
     "github": {"clientId": "Iv23liAbC"},
     "image": {"digest": "sha256:" + "a" * 64},
@@ -73,6 +74,8 @@ MATRIX: dict[str, Object] = {
     "hardened boxes": {
         "boxes": {
             "prePuller": {"enabled": True},
+            "isolation": "session",
+            "warm": 2,
             "limitRange": {"max": {"memory": "16Gi"}},
             "image": {"digest": "sha256:" + "b" * 64},
             "pod": {

@@ -234,12 +234,13 @@ def test_secrets_are_mounted_as_files_and_never_rendered() -> None:
         "webhook-secrets",
         "encryption-keys",
         "signin-secret",
+        "api-token",
     ]
     env = {item["name"]: item for item in web["containers"][0]["env"]}
     assert env["GREENLOOP_DATABASE_URL"]["valueFrom"]["secretKeyRef"] == {"name": "database", "key": "url"}
     assert env["GREENLOOP_REDIS_URL"]["valueFrom"]["secretKeyRef"] == {"name": "redis", "key": "url"}
     mount = next(item for item in web["containers"][0]["volumeMounts"] if item["name"] == "secrets")["mountPath"]
-    for name in ("APP_PRIVATE_KEY", "WEBHOOK_SECRETS", "ENCRYPTION_KEYS", "SIGN_IN_SECRET"):
+    for name in ("APP_PRIVATE_KEY", "WEBHOOK_SECRETS", "ENCRYPTION_KEYS", "SIGN_IN_SECRET", "API_TOKEN"):
         assert env[f"GREENLOOP_{name}_FILE"]["value"].startswith(mount + "/")
 
 
@@ -251,6 +252,21 @@ def test_every_setting_of_the_chart_is_one_that_the_service_knows() -> None:
     names = {item["name"] for item in web["env"]} | set(one(items, "ConfigMap", "greenloop")["data"])
     ours = {name.removeprefix("GREENLOOP_").lower() for name in names if name.startswith("GREENLOOP_")}
     assert ours - set(Settings.model_fields) == set()
+
+
+def test_the_values_of_boxes_have_the_services_own_defaults() -> None:
+    from app.settings import Settings
+
+    data = one(render(), "ConfigMap", "greenloop")["data"]
+    for name in ("isolation", "limit", "limit_installation", "warm", "idle_minutes", "home_days"):
+        default = Settings.model_fields[f"box_{name}"].default
+        assert type(default)(data[f"GREENLOOP_BOX_{name.upper()}"]) == default, name
+
+
+def test_the_migration_has_the_volumes_that_the_databases_certificates_come_from() -> None:
+    job = pod_specs(render(PRODUCTION))["Job/greenloop-migrate"]
+    assert "ca" in {volume["name"] for volume in job["volumes"]}
+    assert {"name": "ca", "mountPath": "/etc/ca"} in job["containers"][0]["volumeMounts"]
 
 
 def test_the_migration_runs_before_the_pods_of_a_new_version() -> None:

@@ -132,6 +132,10 @@ seccompProfile: { type: RuntimeDefault }
 - name: GREENLOOP_SIGN_IN_SECRET_FILE
   value: /etc/greenloop/secrets/signin-secret
 {{- end }}
+{{- if .Values.secrets.apiToken.enabled }}
+- name: GREENLOOP_API_TOKEN_FILE
+  value: /etc/greenloop/secrets/api-token
+{{- end }}
 - name: TMPDIR
   value: /tmp
 {{- with .Values.extraEnv }}
@@ -159,6 +163,9 @@ seccompProfile: { type: RuntimeDefault }
       {{- include "greenloop.secretSource" (list . "encryptionKeys" "encryption-keys") | nindent 6 }}
       {{- if .Values.secrets.signinSecret.enabled }}
       {{- include "greenloop.secretSource" (list . "signinSecret" "signin-secret") | nindent 6 }}
+      {{- end }}
+      {{- if .Values.secrets.apiToken.enabled }}
+      {{- include "greenloop.secretSource" (list . "apiToken" "api-token") | nindent 6 }}
       {{- end }}
 {{- with .Values.extraVolumes }}
 {{ toYaml . }}
