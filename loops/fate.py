@@ -68,6 +68,8 @@ def _coming(box: BoxStatus, turn: Held, patience: Patience, now: float) -> Fate:
     if box.message:
         # A fresh box would meet the same: the same image, the same full cluster.
         return Fate("give_up", f"{box.message} It was waited for {_minutes(waited)}.", "box_failed")
+    if box.state is BoxState.STARTING:
+        return _lost(turn, f"The box has not started in {_minutes(waited)}: its image or its volume does not come.")
     return _lost(turn, f"The box has not asked for its turn in {_minutes(waited)}: can it reach the service?")
 
 

@@ -46,6 +46,12 @@ def box(state: BoxState, message: str = "", *, permanent: bool = False) -> BoxSt
             replace(COMING, since=NOW - 901),
             Fate("again", "The box has not asked for its turn in 15 minutes: can it reach the service?"),
         ),
+        (
+            "so is one that does not start",
+            box(BoxState.STARTING),
+            replace(COMING, since=NOW - 901),
+            Fate("again", "The box has not started in 15 minutes: its image or its volume does not come."),
+        ),
         ("a lost box is tried afresh", box(BoxState.LOST, "Deleted."), RUNNING, Fate("again", "Deleted.")),
         ("so is one without memory", box(BoxState.OOM_KILLED, "Memory."), RUNNING, Fate("again", "Memory.")),
         ("so is an evicted one", box(BoxState.EVICTED, "Evicted."), RUNNING, Fate("again", "Evicted.")),
