@@ -98,6 +98,12 @@ async def ask(
         session.cancel_requested_at, session.cancel_by, session.notes = None, None, []
     if session.trigger == NEVER_BEGUN:
         session.trigger, session.instruction, session.owner_id, session.cap = wish.trigger, wish.instruction, owner, cap
+        session.branch, session.own_branch, session.base_branch = topic.branch, topic.own_branch, topic.base_branch
+        session.head_sha, session.pull_number, session.pull_state = (
+            topic.head_sha,
+            topic.pull_number,
+            "open" if topic.pull_number else None,
+        )
     session.options = {**session.options, **wish.options}
     session.approved_sha = topic.approved_sha or session.approved_sha
     if "cap" in wish.options:

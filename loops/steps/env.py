@@ -44,7 +44,7 @@ async def env_of(loop: Loop, session: Session, start: Start, repository: str) ->
     names = tuple(dict.fromkeys(config.env_secrets))
     if not names:
         return None
-    if start.ref.startswith("refs/pull/"):
+    if session.approved_sha is not None or start.ref.startswith("refs/pull/"):  # our branch holds its commits too
         return Wanted(config.env_file, (), withheld=True)
     async with loop.database.read() as tx:
         stored = await env_secrets.find(tx, session.id, names)

@@ -197,7 +197,7 @@ def _topic(request: Request, subject: Subject) -> Topic:
         head_sha=subject.head_sha if same else None,
         pull_number=subject.number if same else None,
         own_branch=not same,
-        approved_sha=subject.head_sha if subject.is_pull and not same else None,
+        approved_sha=(subject.head_sha or None) if subject.is_pull and not same else None,
     )
 
 

@@ -6,15 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from loops import env_secrets
+from loops.vault import Vault
 from tests.e2e.house import REPOSITORY, House, house
 
 RIGHT = "pathlib.Path('value.txt').write_text('right')"
 FORK = "carol/widgets"
+RULES = "autofix:\n  pull_requests: all\nenv_secrets: [PASSWORD]\nenv_file: .env.local\n"
 
 
 @pytest.fixture
 async def home(tmp_path: Path) -> AsyncIterator[House]:
-    async with house(tmp_path, files={".github/greenloop.yml": "autofix:\n  pull_requests: all\n"}) as opened:
+    async with house(tmp_path, files={".github/greenloop.yml": RULES}) as opened:
         opened.local.add_user("carol")
         opened.local.set_permission(REPOSITORY, "carol", "read")
         yield opened
@@ -99,11 +102,14 @@ async def test_a_head_that_moved_after_the_command_is_not_published_and_the_next
 
 async def test_what_a_fork_pushed_after_our_pull_request_is_merged_on_command_with_its_history(home: House) -> None:
     number, _ = await contribution(home)
-    home.agent(RIGHT)
+    vault = Vault(home.settings.encryption_key_list())
+    without = "assert not pathlib.Path('.env.local').exists()\n"
+    home.agent(without + RIGHT)
     await home.comment(number, "@greenloop make the check pass")
     first = await home.ended()
+    await env_secrets.put(home.database, vault, REPOSITORY, "PASSWORD", "not-for-the-code-of-a-fork", 1.0)
     moved = await push(home, "later.txt", "more by carol")
-    home.agent("pathlib.Path('more.txt').write_text('more')")
+    home.agent(without + "pathlib.Path('more.txt').write_text('more')")
     await home.comment(number, "@greenloop take in the new commit and add more.txt")
     await home.handled("issue_comment", 2)
     session = await home.ended()
