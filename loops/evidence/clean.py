@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from loops.evidence.blocks import CUT
+
 # the runner's time before each line; `gh run view --log` puts the job and the step before it
 STAMP = re.compile(
     rb"^(?:\xef\xbb\xbf)?(?:([^\t\n]{1,200})\t([^\t\n]{0,200})\t)?(?:\xef\xbb\xbf)?"
@@ -16,6 +18,9 @@ ANSI = re.compile(
 )
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\x80-\x9f\u2028\u2029\ufeff]")
 WIDE = 2_000  # characters of one line that are looked at
+MIDDLE = CUT.decode()
+# half a word beside a cut is no word: it may be half a secret, which no redaction would know
+SEVERED = re.compile(rf"[\w+/=.%~-]{{0,600}}{re.escape(MIDDLE)}[\w+/=.%~-]{{0,600}}")
 
 
 @dataclass
@@ -53,12 +58,20 @@ def lines(windows: Iterable[tuple[int, bytes]]) -> Lines:
                 line = CONTROL.sub("", _overwritten(line) if "\r" in line else line)
             line = line.rstrip()
             if len(line) > WIDE:
-                line = f"{line[: WIDE * 3 // 4]} [... {len(line) - WIDE} characters ...] {line[-WIDE // 4 :]}"
+                line = _narrow(line)
             numbers.append(number)
             texts.append(line)
             steps.append(names[number - first] if names else "")
             last = number
     return Lines(numbers, texts, steps)
+
+
+def _narrow(line: str) -> str:
+    """The beginning and the end of a long line, in whole words."""
+    if MIDDLE not in line:
+        return SEVERED.sub(MIDDLE, f"{line[: WIDE * 3 // 4]}{MIDDLE}{line[-WIDE // 4 :]}")
+    head, _, tail = SEVERED.sub(MIDDLE, line).partition(MIDDLE)
+    return SEVERED.sub(MIDDLE, f"{head[: WIDE * 3 // 4]}{MIDDLE}{tail[-WIDE // 4 :]}")
 
 
 def _overwritten(line: str) -> str:

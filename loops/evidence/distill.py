@@ -10,6 +10,7 @@ from loops.evidence.facts import diagnostics, failing_tests
 from loops.evidence.fingerprint import fingerprint
 from loops.evidence.kinds import kind_of
 from loops.evidence.model import Annotation, Distilled, Kind
+from loops.evidence.normal import normal
 from loops.evidence.render import body, fitted, ranges
 from loops.evidence.scan import Scan
 from loops.evidence.score import Scored, score
@@ -46,7 +47,9 @@ def distill(
     kept = lines(scan.windows())
     if redact is not None:
         kept.texts[:] = _without_keys(_redacted(kept.texts, redact), kept.texts)
-        annotations = [replace(a, message=redact(a.message), title=redact(a.title)) for a in annotations]
+        annotations = [
+            replace(a, path=redact(a.path), message=redact(a.message), title=redact(a.title)) for a in annotations
+        ]
     if _binary(kept):
         return _nothing("empty", f"The log is binary, not text ({scan.total_bytes} bytes).", scan.total_lines, budget)
     found, failing = steps(kept, failed_steps)
@@ -66,7 +69,7 @@ def distill(
         excerpt=excerpt,
         kind=kind,
         reason=reason,
-        fingerprint=fingerprint(kind, tests, places, _errors(kept, scored)),
+        fingerprint=fingerprint(kind, tests, places, _errors(kept, scored, failing, bool(tests or places))),
         command=failing.command if failing else None,
         step=failing.title if failing else None,
         exit_code=failing.exit_code if failing else None,
@@ -107,16 +110,21 @@ def _told(annotations: Sequence[Annotation], kept: Lines) -> list[str]:
     return out
 
 
-def _errors(kept: Lines, scored: Scored) -> list[str]:
-    """The lines by which two failures are told apart, where neither tests nor diagnostics have named them."""
-    said = [
-        (p, t)
-        for p, t, s in zip(scored.own, kept.texts, scored.shapes, strict=True)
-        if s is not None and s.role == "error" and s.tool not in ASIDE and p >= 70
-    ]
-    if not said:
-        said = [(p, t) for p, t, s in zip(scored.own, kept.texts, scored.shapes, strict=True) if s is None and p >= 58]
-    return [text for _, text in sorted(said, key=lambda pair: -pair[0])[:12]]
+def _errors(kept: Lines, scored: Scored, failing: Step | None, named: bool) -> list[str]:
+    """The lines by which two failures are told apart; `named` if tests or diagnostics do that too.
+
+    The same ones in whatever order they came: what a line is worth there must not depend on its place.
+    """
+    said = [(s, p, t) for s, p, t in zip(scored.shapes, scored.own, kept.texts, strict=True) if p >= 58]
+    errors = [(p, t) for s, p, t in said if s is not None and s.role == "error" and s.tool not in ASIDE and p >= 70]
+    if not errors:
+        errors = [(p, t) for s, p, t in said if s is None]
+    if not errors and not named:
+        errors = [(p, t) for s, p, t in said if s is not None and s.role == "error"]
+    if not errors and not named and failing is not None:
+        return [failing.title, str(failing.exit_code)]
+    distinct = {normal(text): points for points, text in sorted(errors)}
+    return sorted(distinct, key=lambda text: (-distinct[text], text))[:12]
 
 
 def _quiet(kept: Lines, scored: Scored, found: Sequence[Step]) -> bool:

@@ -19,7 +19,7 @@ ROOT = re.compile(
 MASKS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), mask)
     for pattern, mask in (
-        (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?", "<time>"),
+        (r"\d{4}-\d\d-\d\d[T _-]\d\d[:_-]\d\d(?:[:_-]\d\d)?(?:[.,_]\d+)?(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?", "<time>"),
         (r"\b(?:\d{4}-\d\d-\d\d|\d\d?/\d\d?/\d{4})\b", "<date>"),
         (r"\b\d{1,2}:\d\d:\d\d(?:[.,]\d+)?\b", "<time>"),
         (r"(?i)\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "<uuid>"),
@@ -29,7 +29,8 @@ MASKS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(<host>|\blocalhost|\b(?:[a-z][\w-]*\.)+[a-z]{2,}):\d{2,5}\b(?!:)(?=[/\s'\")\],;?]|$)", r"\1:<port>"),
         (r"(?i)\b(port[ =:]+)\d+\b", r"\1<port>"),
         (r"(?<=\w)\\(?=\w)", "/"),
-        (r"\b(?:sha256:)?(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b", "<hash>"),
+        (r"\bsha(?:256|384|512):[0-9a-f]{7,}\b|\b[0-9a-f]{40}(?:[0-9a-f]{24})?\b", "<hash>"),
+        (r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b", "<hash>"),
         (r"\b\d+(?:\.\d+)? ?(?:ns|µs|us|ms|s|secs?|seconds?|m|mins?|minutes?|h|hours?)\b", "<duration>"),
         (r"\b\d+(?:\.\d+)? ?(?:[kKMGT]i?B|bytes)\b", "<size>"),
         (r"\d+\.\d{3,}|\b\d{4,}\b", "<number>"),

@@ -11,7 +11,7 @@ from functools import cache
 import hyperscan
 
 from loops.evidence import words
-from loops.evidence.blocks import blocks
+from loops.evidence.blocks import CUT, blocks
 
 FREE = 500_000  # bytes of windows kept without asking whether they are new
 NOVEL = 700_000  # beyond FREE and up to here: only a line's first two likes, and strong words
@@ -132,7 +132,8 @@ class Scan:
         after = number + piece.count(b"\n")
         if len(piece) > LINE and max(map(len, piece.split(b"\n"))) > LINE:
             piece = b"\n".join(
-                line if len(line) <= LINE else line[: LINE // 2] + line[-LINE // 2 :] for line in piece.split(b"\n")
+                line if len(line) <= LINE else line[: LINE // 2] + CUT + line[-LINE // 2 :]
+                for line in piece.split(b"\n")
             )
         if self._size < (FULL if strength else NOVEL):
             self._kept.append((number, piece))

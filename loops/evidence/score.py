@@ -43,8 +43,8 @@ LIBRARY = re.compile(
 
 @dataclass
 class Scored:
-    """Parallel to the kept lines: points, the points a line has by itself, whether it is part of a passage of noise,
-    the recognised shape, the step."""
+    """Parallel to the kept lines: points, the points a line has by itself (wherever and beside whatever it stands),
+    whether it is part of a passage of noise, the recognised shape, the step."""
 
     points: list[float]
     own: list[float]
@@ -71,6 +71,7 @@ def score(
     likes = Counter(keys)
     shapes: list[Shape | None] = [None] * len(lines.texts)
     points = [0.0] * len(lines.texts)
+    own = [0.0] * len(lines.texts)
     muted = [False] * len(lines.texts)
     step_of: list[Step] = []
     changed = [name for path in changed_files if (name := path.strip())]
@@ -103,6 +104,7 @@ def score(
                 worth = max(worth, general(unwrapped(text), likes[keys[i]], grave)) if matcher.said(i) else worth
             if listing and worth < 58 and step is failing and BARE.match(text):
                 worth = 58.0
+            own[i] = worth * weight
             if worth >= 56 and first_error and step is failing:
                 worth += 8
                 first_error = False
@@ -112,9 +114,6 @@ def score(
                 worth += 14
             points[i] = worth * weight
     _own_frames(lines, points, shapes)
-    own = list(points)
-    for step in steps:
-        own[step.first : step.first + step.head] = [0.0] * step.head
     _near_the_end(lines, failing, points, shapes)
     _context(lines, points, shapes, step_of)
     _claims(lines, points, shapes)
