@@ -27,8 +27,10 @@ class Chosen:
 
 def choose(lines: Lines, scored: Scored, budget: int) -> Chosen:
     """`budget` is in bytes of rendered text."""
-    points, times = _fold(lines, scored)
-    order = sorted((i for i, p in enumerate(points) if p >= THRESHOLD), key=lambda i: (-points[i], i))
+    points, times, again = _fold(lines, scored)
+    order = sorted(
+        (i for i, p in enumerate(points) if p >= THRESHOLD and i not in again), key=lambda i: (-points[i], i)
+    )
     taken: set[int] = set()
     size = 0
     for i in order:
@@ -39,8 +41,8 @@ def choose(lines: Lines, scored: Scored, budget: int) -> Chosen:
             continue
         taken.add(i)
         size += cost
-    size = _fill(lines, scored, taken, size, budget * FILL)
-    _bridge(lines, scored, taken, budget * SOFT - size)
+    size = _fill(lines, scored, taken, again, size, budget * FILL)
+    _bridge(lines, scored, taken, again, budget * SOFT - size)
     return Chosen(tuple(sorted(taken)), times)
 
 
@@ -55,17 +57,27 @@ def clip(text: str, points: float) -> str:
     return f"{text[: room * 2 // 3]} [...] {text[-room // 3 :]}"
 
 
-def _fold(lines: Lines, scored: Scored) -> tuple[list[float], dict[int, int]]:
-    """Lower the points of repeats, and of the many of one shape; the first and the last keep theirs."""
+def _fold(lines: Lines, scored: Scored) -> tuple[list[float], dict[int, int], set[int]]:
+    """Lower the points of repeats, and of the many of one shape; the first and the last keep theirs.
+
+    Answers the points, how often each line stands for its likes, and the repeats that follow upon their like at once.
+    """
     points = list(scored.points)
     seen: dict[str, int] = {}
     times: dict[int, int] = {}
-    of_shape: Counter[int] = Counter()
-    total = Counter(id(shape) for shape, p in zip(scored.shapes, points, strict=True) if shape and p >= 40)
+    again: set[int] = set()
+    of_shape: Counter[tuple[int, bool]] = Counter()
+    total = Counter(
+        (id(shape), favour > 0)
+        for shape, favour, p in zip(scored.shapes, scored.favoured, points, strict=True)
+        if shape and p >= 40
+    )
     for i, text in enumerate(lines.texts):
+        key = text.strip()
+        if i and key and key == lines.texts[i - 1].strip():
+            again.add(i)
         if points[i] < THRESHOLD or not text:
             continue
-        key = text.strip()
         if key in seen and len(key) > 3:
             times[seen[key]] = times.get(seen[key], 1) + 1
             points[i] *= 0.5 if points[i] >= 85 and times[seen[key]] == 2 else 0.25
@@ -73,14 +85,16 @@ def _fold(lines: Lines, scored: Scored) -> tuple[list[float], dict[int, int]]:
         seen.setdefault(key, i)
         shape = scored.shapes[i]
         if shape is not None and points[i] >= 40:
-            of_shape[id(shape)] += 1
-            nth, last = of_shape[id(shape)], total[id(shape)] - of_shape[id(shape)]
+            # those that name a changed file are counted apart, for the many others not to push them out
+            like = (id(shape), scored.favoured[i] > 0)
+            of_shape[like] += 1
+            nth, last = of_shape[like], total[like] - of_shape[like]
             if nth > 8 and last > 1:
                 points[i] *= max(0.45, 1 - 0.03 * (nth - 8))
-    return points, times
+    return points, times, again
 
 
-def _fill(lines: Lines, scored: Scored, taken: set[int], size: int, room: float) -> int:
+def _fill(lines: Lines, scored: Scored, taken: set[int], again: set[int], size: int, room: float) -> int:
     """Where little was found, show what stands around it, the nearest first; all of a step that is short."""
     if size >= room or not taken:
         return size
@@ -97,7 +111,11 @@ def _fill(lines: Lines, scored: Scored, taken: set[int], size: int, room: float)
                     break
                 weight = d * (1.6 if sense < 0 else 1.0)
                 distance[j] = min(distance.get(j, weight), weight)
-    fit = [j for j in distance if id(scored.step_of[j]) in steps and _tells(lines, scored, j) and j not in taken]
+    fit = [
+        j
+        for j in distance
+        if id(scored.step_of[j]) in steps and _tells(lines, scored, j) and j not in taken and j not in again
+    ]
     for j in sorted(fit, key=lambda j: (distance[j], j)):
         cost = cost_of(lines, j, 0)
         if size + cost > room:
@@ -112,14 +130,14 @@ def _tells(lines: Lines, scored: Scored, i: int) -> bool:
     return not (shape and shape.role == "noise") and not scored.muted[i] and not DULL.match(lines.texts[i])
 
 
-def _bridge(lines: Lines, scored: Scored, taken: set[int], room: float) -> None:
+def _bridge(lines: Lines, scored: Scored, taken: set[int], again: set[int], room: float) -> None:
     """Fill gaps of one or two lines: a gap costs as much as they do, and tells less."""
     ordered = sorted(taken)
     for a, b in itertools.pairwise(ordered):
         between = range(a + 1, b)
         if not 1 <= len(between) <= 2 or lines.numbers[b] - lines.numbers[a] != b - a:
             continue
-        if any((s := scored.shapes[i]) and s.role == "noise" for i in between):
+        if any(i in again or ((s := scored.shapes[i]) and s.role == "noise") for i in between):
             continue
         cost = sum(cost_of(lines, i, 0) for i in between)
         if cost <= min(room, 200):

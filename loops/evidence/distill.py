@@ -61,6 +61,8 @@ def distill(
     tests = failing_tests(kept, scored)
     places = diagnostics(kept, scored, tuple(annotations))
     head = _head(kind, reason, failing, found, scan.total_lines)
+    if sum(len(line.encode()) for line in head) > budget // 2:
+        head = [*head[: int(failing is not None)], f"Kind: {kind}"]
     told = _told(annotations, kept)
     room = budget - sum(len(part.encode()) + 1 for part in (*head, *told))
     chosen = choose(kept, scored, room)

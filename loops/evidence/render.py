@@ -6,6 +6,8 @@ from loops.evidence.choose import Chosen, clip
 from loops.evidence.clean import Lines
 from loops.evidence.score import Scored
 
+SMALL = 400  # bytes
+
 
 def body(lines: Lines, scored: Scored, chosen: Chosen) -> list[str]:
     """One string a line: `number| text`, and a line for each gap that says how much it leaves out."""
@@ -24,13 +26,14 @@ def body(lines: Lines, scored: Scored, chosen: Chosen) -> list[str]:
 
 
 def fitted(parts: Sequence[str], budget: int) -> str:
-    """Join lines into valid UTF-8 of at most `budget` bytes; what does not fit is cut from the middle."""
+    """Join lines into valid UTF-8 of at most `budget` bytes; what does not fit is cut from the middle, of very little
+    from the end."""
     text = "".join(f"{part}\n" for part in parts)
     raw = text.encode(errors="replace")
     if len(raw) <= budget:
         return raw.decode()
     mark = b"  ... cut to fit ...\n"
-    if budget <= 2 * len(mark):
+    if budget <= SMALL:
         return raw[: max(budget, 0)].decode(errors="ignore")
     room = budget - len(mark)
     head, tail = raw[: room // 2], raw[len(raw) - (room - room // 2) :]

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from loops.evidence.changed import Changed
 from loops.evidence.clean import Lines
 from loops.evidence.general import DULL, general
 from loops.evidence.match import Matcher, read
@@ -44,10 +45,12 @@ LIBRARY = re.compile(
 @dataclass
 class Scored:
     """Parallel to the kept lines: points, the points a line has by itself (wherever and beside whatever it stands),
-    whether it is part of a passage of noise, the recognised shape, the step."""
+    what of them it has for naming a changed file, whether it is part of a passage of noise, the recognised shape, the
+    step."""
 
     points: list[float]
     own: list[float]
+    favoured: list[int]
     muted: list[bool]
     shapes: list[Shape | None]
     step_of: list[Step]
@@ -74,7 +77,8 @@ def score(
     own = [0.0] * len(lines.texts)
     muted = [False] * len(lines.texts)
     step_of: list[Step] = []
-    changed = [name for path in changed_files if (name := path.strip())]
+    changed = Changed(changed_files)
+    favoured = [0] * len(lines.texts)
     told = [a.message.split("\n")[0][:60] for a in annotations if len(a.message) > 8] + [
         a.path for a in annotations if a.path and a.path != ".github"
     ]
@@ -108,8 +112,9 @@ def score(
             if worth >= 56 and first_error and step is failing:
                 worth += 8
                 first_error = False
-            if worth and changed and any(name in text for name in changed):
-                worth += 10
+            if worth and (favour := changed.favour(text)):
+                worth += favour
+                favoured[i] = favour
             if worth and told and any(t in text for t in told):
                 worth += 14
             points[i] = worth * weight
@@ -120,7 +125,7 @@ def score(
     for i, text in enumerate(lines.texts):
         if text.startswith("Complete job name: "):
             points[i] = max(points[i], 60.0)
-    return Scored(points, own, muted, shapes, step_of)
+    return Scored(points, own, favoured, muted, shapes, step_of)
 
 
 def _grave(lines: Lines, failing: Step | None) -> bool:
