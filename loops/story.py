@@ -93,12 +93,12 @@ def render(story: Story) -> str:
 
 def headline(story: Story) -> str:
     """The state in one line."""
+    attempt = f"attempt {story.attempt} of {story.cap}" if story.attempt else ""
     if story.status not in OPEN:
         key = story.outcome if story.status == "completed" and story.outcome else story.status
-        return ENDS.get(key, key)
+        return f"{ENDS.get(key, key)} (after {attempt})" if attempt else ENDS.get(key, key)
     if story.stopping:
         return "🛑 Stopping"
-    attempt = f"attempt {story.attempt} of {story.cap}" if story.attempt else ""
     if story.active is None and story.status == "waiting":
         heads = {"awaiting_approval": "✋ A person has to approve checks", "cancelled": "✋ Checks have to run again"}
         head = heads.get(story.checks, "🔎 Waiting for the checks")
@@ -109,7 +109,7 @@ def headline(story: Story) -> str:
             return f"⏳ In line{before}: place {story.place}"
         return f"⏳ Waiting for a box{before}" if story.waits else f"⏳ About to start{before}"
     if story.active == "ready":
-        return "⏳ Starting a box"
+        return f"⏳ About to repair: {attempt}" if story.kind == "checks" and attempt else "⏳ About to start"
     if story.kind == "checks" and attempt:
         return f"🔧 Repairing: {attempt}"
     return "📤 Publishing" if story.active == "reported" else "🤖 Working" if story.active else "⏳ About to start"
@@ -144,7 +144,7 @@ def _what(story: Story) -> str:
     if story.active is None:
         return _waiting(story) if story.status == "waiting" else ""
     if story.active in ("queued", "ready") or story.waits:
-        return f"{_sentence(story.waits)} It goes on by itself." if story.waits else ""
+        return f"{_sentence(story.waits)} It goes on by itself." if story.waits else "Its box is being made ready."
     return WORK.get(story.kind, "An agent works on it.")
 
 

@@ -58,9 +58,15 @@ def own_check(home: House, sha: str | None) -> CheckRun:
     return found
 
 
-def press(home: House, sha: str | None, identifier: str, login: str = "alice") -> None:
-    """A person presses a button of our check run."""
-    hub, user, run = home.local.hub, home.local.user(login), own_check(home, sha)
+async def press(home: House, sha: str | None, identifier: str, login: str = "alice") -> None:
+    """A person presses a button of our check run, as soon as it is there."""
+    hub, user = home.local.hub, home.local.user(login)
+
+    async def look() -> CheckRun | None:
+        runs = [run for run in home.local.store.check_runs if run.name == "Greenloop" and run.suite.head_sha == sha]
+        return next((run for run in runs if any(each["identifier"] == identifier for each in run.actions)), None)
+
+    run = await home.until(look)
     home.local.call(lambda: checks.button_pressed(hub, run, identifier, user))
 
 

@@ -33,12 +33,12 @@ async def test_one_comment_tells_the_whole_story_from_the_first_reaction_to_the_
         session = await home.ended()
         assert made == ["POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions"]
         heads = list(dict.fromkeys(body.splitlines()[1].removeprefix("### ") for body in bodies))
-        assert [head for head in heads if head not in ("⏳ Starting a box", "📤 Publishing")] == [
+        assert [head for head in heads if not head.startswith(("⏳ About to", "📤 Publishing"))] == [
             "🤖 Working",
             "🔎 Waiting for the checks",
             "🔧 Repairing: attempt 1 of 3",
             "🔎 Waiting for the checks (after attempt 1 of 3)",
-            "✅ Done: all checks are green",
+            "✅ Done: all checks are green (after attempt 1 of 3)",
         ]
         assert all("`@greenloop stop`" in body for body in bodies[:-1])
         (comment,) = await home.bot_comments(number)
@@ -70,11 +70,11 @@ async def test_the_buttons_stop_and_try_again_do_what_the_words_do(home: House) 
 
     await home.until(repairs)
     head = (await home.sessions())[0].head_sha
-    press(home, head, "stop")
+    await press(home, head, "stop")
     session = await home.ended()
     assert (session.status, session.reason) == ("cancelled", "cancelled by alice")
     home.agent(RIGHT)
-    press(home, head, "retry")
+    await press(home, head, "retry")
     await home.handled("check_run", 1)
 
     async def tried() -> bool:
@@ -94,7 +94,7 @@ async def test_repairs_are_switched_off_and_on_by_button_and_by_word(home: House
     sticky, answer = await home.bot_comments(number)
     assert "repairs are switched off here" in sticky
     assert "I leave red checks here alone" in answer
-    press(home, session.head_sha, "autofix-on")
+    await press(home, session.head_sha, "autofix-on")
 
     async def on() -> bool:
         return (await home.sessions())[0].options.get("autofix") is True
