@@ -106,8 +106,8 @@ async def _run(loop: Loop, repo: Repository, guid: str, request: Request, subjec
         subject = Subject(
             number=subject.number,
             is_pull=True,
-            title=subject.title or pull.title,
-            body=subject.body or pull.body,
+            title=subject.title,
+            body=subject.body,  # as delivered, also where it was empty: what stands there now may be newer
             author=Actor(pull.author_id, pull.author),
             head_ref=pull.head_ref,
             head_sha=pull.head_sha,

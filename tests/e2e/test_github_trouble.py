@@ -10,6 +10,7 @@ from app.wiring import open_loop
 from github.emulator.acts import installations, repositories
 from github.emulator.hub import Options
 from loops.steps.missed import redeliver_missed
+from loops.tables import Delivery, Installation
 from tests.e2e.house import REPOSITORY, House, house
 
 RIGHT = "pathlib.Path('value.txt').write_text('right')"
@@ -102,6 +103,22 @@ async def test_a_suspended_installation_ends_its_sessions_and_one_that_is_back_w
     await home.comment(number, "@greenloop once more")
     await home.handled("issue_comment", 2)
     assert (await home.ended()).outcome == "green"
+
+
+async def test_a_suspension_whose_webhook_got_lost_is_learnt_from_the_refusal(home: House) -> None:
+    number = await home.issue()
+    await home.comment(number, "@greenloop help")
+    (known,) = await home.handled("issue_comment")
+    (installation,) = home.local.store.installations
+    installation.suspended_at = home.local.hub.clock.now()
+    async with home.database.write() as tx:
+        again = {name: getattr(known, name) for name in ("event", "action", "installation_id", "repository_id", "body")}
+        tx.add(Delivery(guid="lost", received_at=1.0, status="new", tries=0, due_at=1.0, wake=0, **again))
+    told = next(each for each in await home.handled("issue_comment", 2) if each.guid == "lost")
+    async with home.database.read() as tx:
+        row = await tx.get_one(Installation, installation.id)
+    assert told.decision == "failed" and "suspended" in (told.reason or "")
+    assert row.suspended_at is not None
 
 
 async def test_a_branch_that_was_deleted_is_no_place_to_work_and_the_issue_begins_anew(home: House) -> None:

@@ -123,3 +123,22 @@ async def test_what_is_open_ends_with_its_session(database: Database) -> None:
     async with database.write() as tx:
         await conversations.abandon_open_turns(tx, first, "cancelled", 1001)
     assert [turn.status for turn in await turns(database, first)] == ["cancelled"]
+
+
+async def test_the_same_number_in_two_repositories_is_two_conversations(database: Database) -> None:
+    async with database.write() as tx:
+        await remember_repository(tx, replace(REPO, id=8, full_name="acme/gadgets"), 1000)
+    first, _ = await asked(database, WISH)
+    second, what = await asked(database, replace(WISH, delivery="d2"), replace(TOPIC, repository_id=8))
+    assert (what, second != first) == ("started", True)
+
+
+async def test_a_later_command_allows_a_forks_newer_head_and_one_elsewhere_keeps_what_was_allowed(
+    database: Database,
+) -> None:
+    fork = Topic(3, 7, "pull", 9, "Theirs", approved_sha="a" * 40)
+    first, _ = await asked(database, WISH, fork)
+    for delivery, sha, allowed in (("d2", "b" * 40, "b" * 40), ("d3", None, "b" * 40)):
+        await asked(database, replace(WISH, delivery=delivery), replace(fork, approved_sha=sha))
+        async with database.read() as tx:
+            assert (await tx.get_one(Session, first)).approved_sha == allowed
