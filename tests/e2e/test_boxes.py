@@ -4,9 +4,11 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
 from app import worker
 from k8s.identity import SPARE
+from loops.tables import Box
 from tests.e2e.cluster import ONCE, RIGHT, cluster_house
 from tests.e2e.house import REPOSITORY
 
@@ -120,3 +122,39 @@ async def test_when_all_boxes_are_at_work_the_next_waits_and_gets_the_place_of_a
         (pod,) = await home.found()
         assert pod["metadata"]["labels"]["greenloop/login"] == "carol"
         assert pod["metadata"]["name"] != first.box
+
+
+async def test_an_idle_box_stops_and_its_home_is_there_for_the_next_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "UPKEEP_SECONDS", 0.5)
+    async with cluster_house(tmp_path, box_idle_minutes=0.02) as home:
+        home.agent("pathlib.Path(os.environ['HOME'], 'kept').write_text('mine')\n" + RIGHT)
+        await home.ask()
+        assert (await home.ended()).outcome == "green"
+
+        async def gone() -> bool:
+            return not await home.found()
+
+        await home.until(gone)
+        assert len(await home.found("PersistentVolumeClaim")) == 1
+        home.agent(
+            "pathlib.Path('value.txt').write_text('right')\nassert pathlib.Path(os.environ['HOME'], 'kept').exists()"
+        )
+        await home.ask()
+        assert (await home.ended(sessions=2)).outcome == "green"
+        first, second = await home.turns()
+        assert (first.box, second.lost) == (second.box, 0)
+
+
+async def test_a_box_that_stays_up_gets_a_new_token_with_each_turn_and_loses_nothing(tmp_path: Path) -> None:
+    async with cluster_house(tmp_path, box_token_hours=1e-9) as home:
+        home.agent("for n in range(20):\n    print(n, flush=True); time.sleep(0.05)\n" + RIGHT)
+        for number in range(1, 4):
+            await home.ask()
+            assert (await home.ended(sessions=number)).outcome == "green"
+        assert len({turn.box for turn in await home.turns()}) == 1
+        assert [turn.lost for turn in await home.turns()] == [0, 0, 0]
+        async with home.database.read() as tx:
+            (box,) = (await tx.execute(select(Box))).scalars()
+        assert box.generation - int(box.created_at) >= 3
