@@ -177,9 +177,7 @@ class KubernetesBoxes:
                 log.info("box made", box=spec.name)
                 return pod_status(spec.name, made)
             except ClusterError as error:
-                if error.reason != "AlreadyExists":
-                    raise
-            pod = await self._get("Pod", spec.name)
+                pod = await self._there(wanted, error)
             if pod is None:
                 continue
             self._check_ours(pod)
@@ -202,9 +200,7 @@ class KubernetesBoxes:
                 await self._cluster.create(wanted)
                 return
             except ClusterError as error:
-                if error.reason != "AlreadyExists":
-                    raise
-            found = await self._get(kind, name)
+                found = await self._there(wanted, error)
             if found is not None:
                 self._check_ours(found)
                 if not found["metadata"].get("deletionTimestamp"):
@@ -234,6 +230,19 @@ class KubernetesBoxes:
                 body = {"metadata": {"labels": {**stale, **labels}}}
                 await self._cluster.patch(found["kind"], found["metadata"]["name"], body)
 
+    async def _there(self, wanted: Object, refused: ClusterError) -> Object | None:
+        """The object that stands in the way of `wanted`; None if it went meanwhile. Raises `refused` for any other why.
+
+        Quotas are looked at before names: with a full one, what is there already is refused as if it were new.
+        """
+        full = _is_full(refused)
+        if refused.reason != "AlreadyExists" and not full:
+            raise refused
+        found = await self._get(wanted["kind"], wanted["metadata"]["name"])
+        if found is None and full:
+            raise refused
+        return found
+
     async def _get(self, kind: str, name: str) -> Object | None:
         return await self._cluster.get(kind, name)
 
@@ -248,7 +257,7 @@ class KubernetesBoxes:
 def refusal(spec: BoxSpec, error: ClusterError) -> BoxStatus | None:
     """What a refusal to make a box means for the box; None where it says nothing about it (no rights, no namespace)."""
     state, permanent = BoxState.FAILED, True
-    if error.status == 403 and "exceeded quota" in error.message:
+    if _is_full(error):
         state, permanent, words = BoxState.FULL, False, "The namespace's quota for boxes is used up"
     elif error.status == 403 and "violates PodSecurity" in error.message:
         words = "The namespace's Pod Security refuses the box"
@@ -260,6 +269,10 @@ def refusal(spec: BoxSpec, error: ClusterError) -> BoxStatus | None:
         return None
     message, crowded = f"{words}: {error.message}", state is BoxState.FULL
     return BoxStatus(name=spec.name, state=state, message=message, permanent=permanent, crowded=crowded)
+
+
+def _is_full(error: ClusterError) -> bool:
+    return error.status == 403 and "exceeded quota" in error.message
 
 
 def _claimed(found: Object, wanted: Object) -> bool:

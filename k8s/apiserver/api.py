@@ -33,9 +33,8 @@ class Api:
         if not named["metadata"].get("name") and named["metadata"].get("generateName"):
             named["metadata"]["name"] = named["metadata"]["generateName"] + "xxxxx"
         check_values(resource, named)
-        if self.store.find(resource, namespace, named["metadata"]["name"]) is None:
-            # A name that is taken is refused before quotas are looked at.
-            admit(self.store, resource, named)
+        # Before the name is looked at: with a full quota even a name that is taken is a 403, not a 409.
+        admit(self.store, resource, named)
         if resource.kind == "Service":
             named["spec"].setdefault("clusterIP", self._network.service())
         if dry:

@@ -220,13 +220,14 @@ async def test_a_permanent_failure_is_replaced_once_the_options_are_mended(place
 
 async def test_a_full_quota_is_no_failure_but_waiting(place: Place) -> None:
     boxes, cluster = await place.boxes(), await place.client()
-    await place.quota(pods="1")
+    await place.quota(**{"pods": "1", "persistentvolumeclaims": "2"})
     await boxes.ensure(place.spec("gl-first"))
     full = await boxes.ensure(place.spec("gl-second"))
     assert full.state is BoxState.FULL
     assert full.crowded
     assert not full.permanent
     assert "quota" in full.message
+    assert (await boxes.ensure(place.spec("gl-first"))).usable
     await boxes.stop("gl-first")
     await gone(boxes, "gl-first", place.patience)
     assert (await boxes.ensure(place.spec("gl-second"))).usable
