@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
 
 from app.settings import Settings, unknown_variables
 
@@ -72,7 +73,28 @@ async def _settings(settings: Settings) -> list[Found]:
         found.append(Found("public URL", "warn", f"{settings.public_url} is this machine only", mend))
     else:
         found.append(Found("public URL", "ok", settings.public_url))
-    return found
+    return [*found, _pages(settings)]
+
+
+def _pages(settings: Settings) -> Found:
+    """Who may see the pages."""
+    from app.signin.gate import Gate
+    from app.signin.local import loopback
+
+    mend = (
+        "Set GREENLOOP_CLIENT_ID and GREENLOOP_SIGN_IN_SECRET_FILE, both from the App's page, so that people sign in."
+    )
+    try:
+        gate = Gate(settings)
+    except ValueError as error:
+        return Found("pages", "fail", str(error), mend)
+    if gate.signin is not None:
+        return Found("pages", "ok", f"people sign in with GitHub; the App's callback URL has to be {gate.redirect_uri}")
+    if settings.pages == "open":
+        return Found("pages", "warn", "everybody who reaches the service sees every session", mend)
+    if not loopback(urlsplit(settings.public_url).hostname):
+        return Found("pages", "warn", "closed, since nobody can sign in", mend)
+    return Found("pages", "ok", "for this machine only")
 
 
 async def _keys(settings: Settings) -> list[Found]:
@@ -192,7 +214,9 @@ async def _redis(settings: Settings) -> list[Found]:
 
 
 async def _machine(settings: Settings) -> list[Found]:
-    return [await asyncio.to_thread(_git), await asyncio.to_thread(_disk, settings.folder)]
+    """git only where boxes are local processes: the boxes of a cluster bring their own."""
+    git = [await asyncio.to_thread(_git)] if settings.boxes == "local" else []
+    return [*git, await asyncio.to_thread(_disk, settings.folder)]
 
 
 def _git() -> Found:

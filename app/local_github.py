@@ -28,8 +28,9 @@ async def serve(port: int, logs_port: int, data: Path | None, enterprise: bool) 
 
     local = LocalGitHub(data, options=Options(enterprise=enterprise))
     await local.start(port, logs_port)
-    key, secret = local.data_dir / "app.pem", local.data_dir / "webhook-secret"
-    for file, text in ((key, local.app.private_key), (secret, local.app.webhook_secret)):
+    key, secret, client = (local.data_dir / name for name in ("app.pem", "webhook-secret", "client-secret"))
+    texts = (local.app.private_key, local.app.webhook_secret, local.app.client_secret)
+    for file, text in zip((key, secret, client), texts, strict=True):
         file.touch(mode=0o600)
         file.write_text(text)
     line = {
@@ -41,6 +42,7 @@ async def serve(port: int, logs_port: int, data: Path | None, enterprise: bool) 
         "client_id": local.app.client_id,
         "private_key_file": str(key),
         "webhook_secret_file": str(secret),
+        "client_secret_file": str(client),
         "control_url": f"{local.web_url}/_local",
     }
     typer.echo(json.dumps(line))

@@ -71,7 +71,7 @@ async def begin(request: Request) -> Response:
     response = RedirectResponse(
         gate.signin.address(flow, gate.redirect_uri), 303, headers={"cache-control": "no-store"}
     )
-    kept = {"state": flow.state, "verifier": flow.verifier, "next": request.query_params.get("next", "/")}
+    kept = {"state": flow.state, "verifier": flow.verifier, "next": _inside(request.query_params.get("next", "/"))}
     gate.cookies.write(response, FLOW, kept, now=now, until=now + FLOW_SECONDS)
     return response
 
@@ -97,8 +97,7 @@ async def come_back(request: Request) -> Response:
         log.warning("signin.github_failed", error=str(error))
         return _again("GitHub does not answer.", 503)
     log.info("signin.done", person=person, login=login)
-    target = kept["next"] if _PATH.fullmatch(str(kept["next"])) else "/"
-    response = RedirectResponse(target, 303, headers={"cache-control": "no-store"})
+    response = RedirectResponse(_inside(str(kept["next"])), 303, headers={"cache-control": "no-store"})
     now = gate.clock()
     until = min(token.expires_at, now + SESSION_SECONDS)
     gate.cookies.write(response, PERSON, {"id": person, "login": login, "token": token.token}, now=now, until=until)
@@ -119,6 +118,11 @@ async def end(request: Request) -> Response:
     response = _message("Signed out", "", 200, again=True)
     gate.cookies.drop(response, PERSON)
     return response
+
+
+def _inside(path: str) -> str:
+    """A path of ours, else the first page: nobody is led elsewhere."""
+    return path if _PATH.fullmatch(path) else "/"
 
 
 def _again(text: str, status: int) -> Response:

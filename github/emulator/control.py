@@ -5,6 +5,7 @@ POST /_local/repositories   {"full_name", "from_dir"?, "default_branch"?, "priva
 POST /_local/permissions    {"repository", "login", "role"}
 POST /_local/installations  {"owner", "repositories"?, "permissions"?, "events"?}  -> {"id"}
 POST /_local/webhook        {"url", "secret"?, "content_type"?}
+POST /_local/callbacks      {"urls"}: where people come back to after they let the App act for them
 POST /_local/faults         {"kind", …}; GET lists; DELETE clears
 POST /_local/clock          {"advance": seconds}
 POST /_local/protections    {"repository", "branch", "contexts"?, "strict"?, "approvals"?, "refuse_pushes"?}
@@ -54,6 +55,11 @@ def _webhook(local: "LocalGitHub", body: Json) -> Json:
     local.set_webhook(body["url"], body.get("secret"))
     local.app.hook.content_type = body.get("content_type", local.app.hook.content_type)
     return {"url": local.app.hook.url}
+
+
+def _callbacks(local: "LocalGitHub", body: Json) -> Json:
+    local.set_callback(*body["urls"])
+    return {"urls": local.app.callback_urls}
 
 
 def _fault(local: "LocalGitHub", body: Json) -> Json:
@@ -110,6 +116,7 @@ _ACTS: dict[str, Callable[["LocalGitHub", Json], Json]] = {
     "permissions": _permission,
     "installations": _installation,
     "webhook": _webhook,
+    "callbacks": _callbacks,
     "faults": _fault,
     "clock": _clock,
     "protections": _protection,

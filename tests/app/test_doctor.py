@@ -105,6 +105,27 @@ async def test_what_is_missing_is_named_with_the_way_to_mend_it(tmp_path: Path) 
     assert "no key" not in repr(found)
 
 
+@pytest.mark.parametrize(
+    ("given", "level", "words"),
+    [
+        ({}, "ok", "this machine only"),
+        ({"public_url": "https://greenloop.example.com"}, "warn", "closed"),
+        ({"public_url": "https://greenloop.example.com", "pages": "open"}, "warn", "every session"),
+        ({"client_id": "Iv1"}, "fail", "half configured"),
+        (
+            {"client_id": "Iv1", "sign_in_secret": "x", "public_url": "https://greenloop.example.com"},
+            "ok",
+            "https://greenloop.example.com/signin/callback",
+        ),
+    ],
+)
+async def test_who_may_see_the_pages_is_said(given: dict[str, str], level: str, words: str, tmp_path: Path) -> None:
+    keys = Fernet.generate_key().decode()
+    found = await examine(Settings(data=tmp_path, encryption_keys=keys, **given))  # type: ignore[arg-type]
+    pages = found_of(found, "pages")
+    assert pages.level == level and words in pages.says
+
+
 @pytest.mark.parametrize("words", [["doctor"], ["doctor", "--json"]])
 def test_the_command_prints_a_table_or_json_and_fails_by_its_exit_code(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -200,6 +221,7 @@ async def test_the_network_of_boxes_is_tried_where_that_is_asked_for(
         }
         settings = Settings(**given)
         found = await examine(settings)
+        assert "git" not in {each.check for each in found}, "the service's image has none, and needs none"
         assert found_of(found, "network policies").level == "fail"
         assert "network of boxes" not in {each.check for each in found}, "it takes a pod, and half a minute"
         open_network = found_of(await examine(settings, network=True), "network of boxes")

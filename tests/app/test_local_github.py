@@ -27,6 +27,11 @@ async def test_the_command_says_where_it_is_and_obeys_the_control_api(tmp_path: 
             made = await http.post("/installations", json={"owner": "alice", "repositories": ["widgets"]})
             bad = await http.post("/permissions", json={"repository": "alice/nope", "login": "alice", "role": "x"})
             assert bad.status_code == 400 and "unknown role" in bad.json()["message"]
+            back = await http.post("/callbacks", json={"urls": ["http://127.0.0.1:8080/signin/callback"]})
+            assert back.json() == {"urls": ["http://127.0.0.1:8080/signin/callback"]}
+            ask = f"{where['web_url']}/login/oauth/authorize?client_id={where['client_id']}"
+            assert "alice" in (await http.get(ask)).text
+            assert Path(where["client_secret_file"]).stat().st_mode & 0o077 == 0
             assert (await http.post("/faults", json={"kind": "slow", "seconds": 0.0})).status_code == 201
             state = (await http.get("/state")).json()
             assert [row["id"] for row in state["installations"]] == [made.json()["id"]]
