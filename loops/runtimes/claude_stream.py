@@ -3,8 +3,15 @@
 import re
 from typing import Final, Literal
 
-from loops.runtimes.base import JSON, Ending, Outcome, RuntimeEvent, process_error
-from loops.runtimes.lines import Memory, as_object, event, short, status, text_of, unknown_conversation, usage
+from loops.runtimes.base import JSON, RuntimeEvent
+from loops.runtimes.lines import (
+    LineParser,
+    event,
+    short,
+    status,
+    text_of,
+    usage,
+)
 
 _EDITS: Final = {"Edit": "file_path", "MultiEdit": "file_path", "Write": "file_path", "NotebookEdit": "notebook_path"}
 _EXIT_CODE = re.compile(r"(?:Exit code|exited with code) (\d+)")
@@ -13,44 +20,16 @@ _DELTA: Final = 200
 """Characters of a live answer that are gathered before they become an event, unless a line ends first."""
 
 
-class ClaudeParser:
+class ClaudeParser(LineParser):
     """Events: `system`, `assistant`, `user`, `stream_event`, `result` and others. A step is a message of the model."""
 
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
-
-    def parse(self, line: str) -> list[RuntimeEvent]:
-        """The events of one line. The first that carries a session id also gives `session`."""
-        data = as_object(line)
-        try:
-            return self._session(data) + self._events(data) if data else [status(line)]
-        except (KeyError, TypeError, ValueError, AttributeError):
-            return [status(line)]
-
-    def state(self) -> JSON:
-        """The parser's memory."""
-        return self._memory.dump()
-
-    def outcome(self, ending: Ending) -> Outcome:
-        """The result; an error where there is none, or where the result is itself one."""
-        memory = self._memory
-        if memory.answered:
-            return Outcome(memory.answer, None, memory.session, memory.after)
-        # What a CLI says when it is interrupted is not the reason.
-        failure = memory.failure if ending.reason == "exited" else None
-        error = failure or process_error("Claude Code", ending)
-        fresh = unknown_conversation(ending.stderr_tail, memory.failure or "")
-        session = None if fresh else memory.session
-        return Outcome(memory.answer, error, session, memory.after, retry_fresh=fresh, limit=memory.limit)
-
-    def _session(self, data: JSON) -> list[RuntimeEvent]:
-        identity = data.get("session_id")
-        if not identity or identity == self._memory.session:
-            return []
-        self._memory.session = str(identity)
-        return [event("session", id=identity)]
+    who = "Claude Code"
+    names_lost = True
 
     def _events(self, data: JSON) -> list[RuntimeEvent]:
+        return self._session(data.get("session_id")) + self._told(data)
+
+    def _told(self, data: JSON) -> list[RuntimeEvent]:
         match data["type"]:
             case "assistant":
                 return self._assistant(data)

@@ -8,14 +8,20 @@ from loops.runtimes.base import (
     BoxFile,
     Ending,
     Invocation,
-    Outcome,
     RuntimeEvent,
     TurnRequest,
     executable,
-    process_error,
 )
 from loops.runtimes.codex_auth import auth_file
-from loops.runtimes.lines import Memory, as_object, event, short, status, text_of, unknown_conversation, usage
+from loops.runtimes.lines import (
+    LineParser,
+    Memory,
+    event,
+    short,
+    status,
+    text_of,
+    usage,
+)
 
 KEY = "GREENLOOP_MODEL_KEY"
 _DEFAULT_URL = "https://api.openai.com/v1"
@@ -89,36 +95,14 @@ def _provider(turn: TurnRequest) -> list[str]:
     ]
 
 
-class CodexParser:
+class CodexParser(LineParser):
     """Events: `thread.*`, `turn.*`, `item.*` and `error`. A step is a tool call, or the answer; there are no deltas."""
 
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
+    who = "Codex"
 
-    def parse(self, line: str) -> list[RuntimeEvent]:
-        """The events of one line; a tool output of up to 1 MiB comes as one line."""
-        data = as_object(line)
-        try:
-            return self._events(data) if data else [status(line)]
-        except (KeyError, TypeError, ValueError, AttributeError):
-            return [status(line)]
-
-    def state(self) -> JSON:
-        """The parser's memory."""
-        return self._memory.dump()
-
-    def outcome(self, ending: Ending) -> Outcome:
-        """The last message, else the last-message file; an error where the turn did not complete."""
-        memory = self._memory
+    def _left(self, ending: Ending) -> str:
         left = next((text for path, text in ending.files.items() if path.endswith("last-message.txt")), b"")
-        message = memory.answer or left.decode(errors="replace").strip()
-        if memory.answered:
-            return Outcome(message, None, memory.session, memory.after)
-        # What a CLI says when it is interrupted is not the reason.
-        failure = memory.failure if ending.reason == "exited" else None
-        error = failure or process_error("Codex", ending)
-        fresh = memory.session is None and unknown_conversation(ending.stderr_tail)
-        return Outcome(message, error, memory.session, memory.after, retry_fresh=fresh)
+        return left.decode(errors="replace").strip()
 
     def _events(self, data: JSON) -> list[RuntimeEvent]:
         memory = self._memory

@@ -4,9 +4,9 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-from loops.runtimes.base import JSON, EventKind, RuntimeEvent, clip
+from loops.runtimes.base import JSON, Ending, EventKind, Outcome, RuntimeEvent, clip, process_error
 
 _UNKNOWN_CONVERSATION = re.compile(r"no (?:rollout|conversation|session) found|session not found", re.IGNORECASE)
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
@@ -43,6 +43,65 @@ class Memory:
     def dump(self) -> JSON:
         """As JSON."""
         return asdict(self)
+
+
+class LineParser:
+    """What the parsers of JSON lines have in common: a line is read by `_events`, and what it says is in `_memory`.
+
+    `who` names the CLI in errors. `names_lost` says that it names a conversation even where the one to resume is gone.
+    """
+
+    who: ClassVar[str]
+    names_lost: ClassVar[bool] = False
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def parse(self, line: str) -> list[RuntimeEvent]:
+        """The events of one line."""
+        data = as_object(line)
+        try:
+            return self._events(data) if data else [status(line)]
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return [status(line)]
+
+    def state(self) -> JSON:
+        """The parser's memory."""
+        return self._memory.dump()
+
+    def outcome(self, ending: Ending) -> Outcome:
+        """The answer, if there is one; else what went wrong."""
+        memory = self._memory
+        message = memory.answer or self._left(ending)
+        if memory.answered:
+            return Outcome(message, None, memory.session, memory.after)
+        # What a CLI says when it is interrupted is not the reason.
+        failure = memory.failure if ending.reason == "exited" else None
+        gone = unknown_conversation(ending.stderr_tail, memory.failure or "")
+        fresh = gone and (self.names_lost or memory.session is None)
+        return Outcome(
+            message,
+            failure or process_error(self.who, ending),
+            None if fresh else memory.session,
+            memory.after,
+            retry_fresh=fresh,
+            limit=memory.limit,
+        )
+
+    def _events(self, data: JSON) -> list[RuntimeEvent]:
+        """The events of one line; what raises for an odd one is a `status`."""
+        raise NotImplementedError
+
+    def _left(self, ending: Ending) -> str:
+        """An answer that was left elsewhere than in the stream."""
+        return ""
+
+    def _session(self, identity: object) -> list[RuntimeEvent]:
+        """The event of a conversation's id, the first time it is told."""
+        if not identity or identity == self._memory.session:
+            return []
+        self._memory.session = str(identity)
+        return [event("session", id=identity)]
 
 
 def as_object(line: str) -> JSON | None:

@@ -6,16 +6,13 @@ from typing import get_args
 from loops.runtimes.base import (
     JSON,
     BoxFile,
-    Ending,
     EventKind,
     Invocation,
-    Outcome,
     RuntimeEvent,
     TurnRequest,
     executable,
-    process_error,
 )
-from loops.runtimes.lines import Memory, as_object, event, status, unknown_conversation
+from loops.runtimes.lines import LineParser, Memory, event
 
 KEY = "GREENLOOP_MODEL_KEY"
 _KINDS: dict[str, EventKind] = {kind: kind for kind in get_args(EventKind)}
@@ -53,33 +50,13 @@ class NativeRuntime:
         return NativeParser(Memory.of(state, None))
 
 
-class NativeParser:
+class NativeParser(LineParser):
     """Lines of `{"kind": …}`: our events, and at the end `result`."""
 
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
+    who = "The native runtime"
 
-    def parse(self, line: str) -> list[RuntimeEvent]:
-        """The events of one line."""
-        data = as_object(line)
-        try:
-            return [self._event(data)] if data else [status(line)]
-        except (KeyError, TypeError, ValueError):
-            return [status(line)]
-
-    def state(self) -> JSON:
-        """The parser's memory."""
-        return self._memory.dump()
-
-    def outcome(self, ending: Ending) -> Outcome:
-        """The text of the result, or the error."""
-        memory = self._memory
-        if memory.answered:
-            return Outcome(memory.answer, None, memory.session)
-        failure = memory.failure if ending.reason == "exited" else None
-        error = failure or process_error("The native runtime", ending)
-        fresh = memory.session is None and unknown_conversation(memory.failure or "", ending.stderr_tail)
-        return Outcome(memory.answer, error, memory.session, retry_fresh=fresh, limit=memory.limit)
+    def _events(self, data: JSON) -> list[RuntimeEvent]:
+        return [self._event(data)]
 
     def _event(self, data: JSON) -> RuntimeEvent:
         memory = self._memory

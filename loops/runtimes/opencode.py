@@ -6,15 +6,12 @@ from collections.abc import Mapping
 from loops.runtimes.base import (
     JSON,
     BoxFile,
-    Ending,
     Invocation,
-    Outcome,
     RuntimeEvent,
     TurnRequest,
     executable,
-    process_error,
 )
-from loops.runtimes.lines import Memory, as_object, event, status, unknown_conversation, usage
+from loops.runtimes.lines import LineParser, Memory, event, status, usage
 
 # Providers whose own protocol OpenCode speaks; behind a base URL of one's own everything else is chat completions.
 _OWN_PROTOCOL = {"anthropic": "@ai-sdk/anthropic"}
@@ -105,43 +102,15 @@ def _config(turn: TurnRequest, provider: str) -> JSON:
     return config
 
 
-class OpenCodeParser:
+class OpenCodeParser(LineParser):
     """Events: `step_start`, `text`, `reasoning`, `tool_use` (when done only), `step_finish` and `error`."""
 
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
-
-    def parse(self, line: str) -> list[RuntimeEvent]:
-        """The events of one line. The first that carries a session id also gives `session`."""
-        data = as_object(line)
-        try:
-            return self._session(data) + self._events(data) if data else [status(line)]
-        except (KeyError, TypeError, ValueError, AttributeError):
-            return [status(line)]
-
-    def state(self) -> JSON:
-        """The parser's memory."""
-        return self._memory.dump()
-
-    def outcome(self, ending: Ending) -> Outcome:
-        """The text of the last finished step. An `error` that OpenCode recovered from is none."""
-        memory = self._memory
-        if memory.answered:
-            return Outcome(memory.answer, None, memory.session)
-        # What a CLI says when it is interrupted is not the reason.
-        failure = memory.failure if ending.reason == "exited" else None
-        error = failure or process_error("OpenCode", ending)
-        fresh = memory.session is None and unknown_conversation(ending.stderr_tail)
-        return Outcome(memory.answer, error, memory.session, retry_fresh=fresh)
-
-    def _session(self, data: JSON) -> list[RuntimeEvent]:
-        identity = data.get("sessionID")
-        if not identity or identity == self._memory.session:
-            return []
-        self._memory.session = str(identity)
-        return [event("session", id=identity)]
+    who = "OpenCode"
 
     def _events(self, data: JSON) -> list[RuntimeEvent]:
+        return self._session(data.get("sessionID")) + self._told(data)
+
+    def _told(self, data: JSON) -> list[RuntimeEvent]:
         memory = self._memory
         match data["type"]:
             case "step_start":

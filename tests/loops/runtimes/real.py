@@ -76,7 +76,7 @@ class RealCli:
         self._thread = threading.Thread(target=self._run, name=f"real-{name}", daemon=True)
         self._thread.start()
 
-    def wait(self, case: str, seconds: float = 140) -> Done:
+    def wait(self, case: str, seconds: float = 380) -> Done:
         """The turn `case`, once it is over."""
         assert self._finished[case].wait(seconds), f"{self.name} did not come to an end of {case!r} in {seconds} s"
         if case not in self.done and self._error is not None:
@@ -85,7 +85,7 @@ class RealCli:
 
     def join(self) -> None:
         """Wait for the end of all."""
-        self._thread.join(140)
+        self._thread.join(380)
 
     def _run(self) -> None:
         try:
@@ -154,8 +154,8 @@ class RealCli:
         before = len(server.requests(script or case))
         began = time.monotonic()
         marker = f"gl-{os.getpid()}-{self.name}-{case}"
-        told = box.give("", sha, **_handed_out(invocation), marker=marker, limits=limits or {})
-        while told.result is None and time.monotonic() < began + 60:
+        told = box.give("", sha, **_handed_out(invocation), marker=marker, limits=limits or {"seconds": 150})
+        while told.result is None and time.monotonic() < began + 160:
             told.cancel = told.cancel or (cancel(told) if cancel else None)
             time.sleep(0.02)
         result = box.service.result(told, 5)

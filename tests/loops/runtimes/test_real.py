@@ -16,7 +16,7 @@ from tests.tools import need
 
 CLIS = ("codex", "claude", "opencode")
 
-pytestmark = pytest.mark.timeout(150)
+pytestmark = pytest.mark.timeout(400)
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_a_refused_key_ends_the_turn_with_the_reason(cli: RealCli) -> None:
     done = cli.wait("refused")
     assert done.result.exit_code == 1
     assert done.outcome.error and ("401" in done.outcome.error or "scripted refusal" in done.outcome.error)
-    assert done.seconds < 30
+    assert 1 <= len(done.asked) <= 8
     assert done.contents == {}
 
 

@@ -12,6 +12,8 @@ from loops.runtimes.base import Ending, RuntimeEvent
 from tests.loops.runtimes.replay import FIXTURES, fixture, payloads, replay, spent
 
 CLIS = ("codex", "opencode", "claude")
+SHARED = Path(__file__).parents[4] / "shared" / "facts" / "recordings"
+RECORDINGS = Path(os.environ.get("GREENLOOP_RECORDINGS") or SHARED)
 CASES = [(folder.name, path.stem) for folder in sorted(FIXTURES.iterdir()) for path in sorted(folder.glob("*.jsonl"))]
 
 
@@ -209,14 +211,15 @@ def test_a_live_answer_of_claude_comes_in_pieces_that_repeat_nothing() -> None:
 
 
 @pytest.mark.skipif(
-    "GREENLOOP_RECORDINGS" not in os.environ, reason="GREENLOOP_RECORDINGS names no folder of recordings"
+    not RECORDINGS.is_dir(), reason=f"no recordings in {RECORDINGS} (GREENLOOP_RECORDINGS names others)"
 )
 @pytest.mark.parametrize("cli", CLIS)
 def test_other_peoples_recordings_replay_with_every_line_accounted_for(cli: str) -> None:
-    paths = sorted((Path(os.environ["GREENLOOP_RECORDINGS"]) / cli).glob("*.jsonl"))
+    paths = sorted((RECORDINGS / cli).glob("*.jsonl"))
     assert paths
     for path in paths:
         lines = path.read_text().splitlines()
         events, _ = replay(cli, lines, Ending(0))
         for line, told in zip(lines, events, strict=True):
             assert accounted(cli, line, told), (path, line[:200])
+            assert not any(event.kind == "status" and event.payload["text"].startswith("{") for event in told), line
