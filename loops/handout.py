@@ -76,7 +76,7 @@ async def _oldest(tx: AsyncSession, box: str, status: str) -> Turn | None:
 def as_told(turn: Turn, env: Mapping[str, str], files: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The turn as the runner is told it: its `spec` with the secrets, which are added here and nowhere else."""
     told: dict[str, Any] = copy.deepcopy(turn.spec or {})
-    for ours in ("request", "env_file"):
+    for ours in ("request", "env_file", "prompt_version"):
         told.pop(ours, None)  # what secrets are made from at hand-out: the service's own
     told["turn"] = turn.public_id
     told["marker"] = turn.marker

@@ -4,10 +4,13 @@ import structlog
 from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from github.errors import GitHubError
 from k8s.boxes import BoxesUnavailable, BoxSpec, BoxState, BoxStatus
 from loops import decide, journal
+from loops.box_secrets import CannotPrepare
 from loops.box_tokens import token
 from loops.context import Loop
+from loops.credentials import TurnCredentials
 from loops.fate import Fate, Held, Patience, fate_of
 from loops.owners import SHARED
 from loops.seats import end_longest_idle
@@ -89,6 +92,8 @@ async def look_at_box(loop: Loop, session: Session, action: decide.LookAtBox) ->
         if fresh.trouble_at == turn.trouble_at:
             fresh.trouble_at = None
         await _meet(tx, loop, fresh, fate)
+    if fate.what != "wait":
+        await _end_tokens(loop, fresh)
     if fate.what == "wait":
         if status.crowded:
             await make_room(loop, name)
@@ -96,6 +101,17 @@ async def look_at_box(loop: Loop, session: Session, action: decide.LookAtBox) ->
     if status.state is not BoxState.ABSENT:
         await stop_boxes(loop, name)
     return None
+
+
+async def _end_tokens(loop: Loop, turn: Turn) -> None:
+    """Revoke what a box that is lost had to fetch with."""
+    credentials = TurnCredentials(loop.database, loop.vault)
+    try:
+        for token in await credentials.lent(turn):
+            await loop.github.revoke(token)
+            await credentials.returned(turn, token)
+    except (CannotPrepare, GitHubError) as error:
+        log.warning("box.token_left", turn=turn.public_id, error=str(error))  # it ends by itself within the hour
 
 
 async def _meet(tx: AsyncSession, loop: Loop, turn: Turn, fate: Fate) -> None:

@@ -7,6 +7,7 @@ from loops.box_secrets import CannotPrepare
 from loops.choice import CannotRun, Chosen, choose
 from loops.context import Loop
 from loops.credentials import credential_of, file_to_json, request_to_json
+from loops.prompts.render import VERSION
 from loops.runtimes.base import Credential, Resume, TurnRequest
 from loops.steps.env import Wanted
 from loops.steps.start import Start
@@ -60,6 +61,7 @@ def spec_of(
         raise CannotRun(str(error)) from None
     return {
         "request": request_to_json(request),
+        "prompt_version": VERSION,
         "repository": {
             "id": repository.id,
             "full_name": repository.full_name,
