@@ -72,7 +72,7 @@ class Scan:
             carry = _tail(carry + block, TAIL)
         if not self._ring or self._ring[-1][0] != self.total_lines:
             tail = _tail(carry, BEFORE[STRONG])
-            self._ring.append((self.total_lines - tail.count(b"\n") + 1, tail))
+            self._ring.append((self.total_lines - tail.count(b"\n") + 1, _short(tail)))
 
     def windows(self) -> list[tuple[int, bytes]]:
         return sorted([*self._kept, *self._ring])
@@ -130,11 +130,7 @@ class Scan:
         number += text.count(b"\n", at, start)
         piece = text[start:stop]
         after = number + piece.count(b"\n")
-        if len(piece) > LINE and max(map(len, piece.split(b"\n"))) > LINE:
-            piece = b"\n".join(
-                line if len(line) <= LINE else line[: LINE // 2] + CUT + line[-LINE // 2 :]
-                for line in piece.split(b"\n")
-            )
+        piece = _short(piece)
         if self._size < (FULL if strength else NOVEL):
             self._kept.append((number, piece))
             self._size += max(len(piece), SHORT * (after - number))
@@ -161,8 +157,19 @@ def _into(hits: list[int], strengths: bytes) -> Callable[[int, int, int, int, ob
     return lambda id_, _from, to, _flags, _context: add(to << 2 | strengths[id_])
 
 
+def _short(piece: bytes) -> bytes:
+    """The lines of a piece, the long ones without their middle."""
+    if len(piece) <= LINE:
+        return piece
+    lines = piece.split(b"\n")
+    if max(map(len, lines)) <= LINE:
+        return piece
+    return b"\n".join(line if len(line) <= LINE else line[: LINE // 2] + CUT + line[-LINE // 2 :] for line in lines)
+
+
 def _tail(text: bytes, size: int) -> bytes:
-    """The whole lines in the last `size` bytes."""
+    """The whole lines in the last `size` bytes; the last line at least."""
     if len(text) <= size:
         return text
-    return text[text.find(b"\n", len(text) - size - 1) + 1 :]
+    start = text.find(b"\n", len(text) - size - 1) + 1
+    return text[start:] or text[text.rfind(b"\n", 0, len(text) - 1) + 1 :]

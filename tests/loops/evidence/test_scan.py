@@ -73,3 +73,12 @@ def test_the_context_of_a_hit_reaches_across_blocks() -> None:
     half = log.index(b"error: no") - 3
     found = distill([log[:half], log[half:]])
     assert "compiling unit 29999" in found.excerpt
+
+
+def test_a_last_line_of_any_length_is_kept_in_short() -> None:
+    for length in (5_000, 50_000, 3_000_000):
+        windows = Scan([b"start\n", b"{" + b"x" * length + b"} it is over"]).windows()
+        number, kept = windows[-1]
+        assert kept.endswith(b"} it is over\n")
+        assert number + kept.count(b"\n") - 1 == 2
+        assert len(kept) < 10_000
