@@ -84,6 +84,8 @@ class Comment(msgspec.Struct, kw_only=True):
     diff_hunk: str | None = None
     commit_id: str | None = None
     in_reply_to_id: int | None = None
+    created_at: str | None = None
+    updated_at: str | None = None
     pull_request_review_id: int | None = None
 
 
@@ -115,6 +117,7 @@ class PullRequest(msgspec.Struct, kw_only=True):
     html_url: str | None = None
     draft: bool | None = None
     merged: bool | None = None
+    updated_at: str | None = None
     merged_at: str | None = None
     user: User | None = None
     labels: list[Label | None] | None = None

@@ -66,6 +66,7 @@ def comment_source(where: Where, comment: Comment) -> Source:
         commit_id=comment.commit_id or "",
         review_id=comment.pull_request_review_id or 0,
         thread_id=(comment.in_reply_to_id or comment.id or 0) if where is Where.INLINE else 0,
+        at=comment.updated_at or comment.created_at or "",
     )
 
 

@@ -4,24 +4,36 @@ The fork itself is never written to. The work goes to a branch and a pull reques
 repository's own secrets: so nothing gets there that nobody looked at.
 """
 
+from sqlalchemy import select
+
 from github import config, repositories
+from github.events import BadPayload, parse
 from github.repositories import Pull
 from github.repository import Repository as Handle
+from loops.context import Loop
 from loops.guards.globs import first_match
-from loops.pictures import settings
-from loops.tables import Session
+from loops.pictures import settings, turns_of
+from loops.tables import Delivery, Session
 
+LATE_SECONDS = 3600.0  # by which a push may have arrived before the comment that it followed
 MOST_FILES = 3000  # that GitHub lists of a pull request
+
+
+_LOOK = (
+    "nobody has allowed me to work on what is new. Look at it, then mention me on #{number} once more: I start from "
+    "what is there then."
+)
 
 
 class HeadMoved(Exception):
     """The fork has other commits now than those that were allowed. The message is for people."""
 
 
-async def allowed_pull(repo: Handle, session: Session) -> Pull | None:
+async def allowed_pull(loop: Loop, repo: Handle, session: Session) -> Pull | None:
     """The fork's pull request if its head is still the one that was allowed; None for a session without a fork.
 
-    Raises HeadMoved.
+    A comment does not say which head it was written under, so the head was asked for when the comment arrived; a push
+    that came in between is known by its own webhook. Raises HeadMoved.
     """
     if session.approved_sha is None or session.subject_number is None:
         return None
@@ -29,10 +41,44 @@ async def allowed_pull(repo: Handle, session: Session) -> Pull | None:
     if pull.head_sha != session.approved_sha:
         raise HeadMoved(
             f"#{pull.number} moved from {session.approved_sha[:12]} to {pull.head_sha[:12]} after I was asked, and "
-            f"nobody has allowed me to work on the new commits. Look at them, then mention me on #{pull.number} once "
-            "more: I start from what is there then."
+            + _LOOK.format(number=pull.number)
+        )
+    if await _pushed_since(loop, session):
+        raise HeadMoved(
+            f"#{pull.number} got {pull.head_sha[:12]} between your comment and its arrival here, and "
+            + _LOOK.format(number=pull.number)
         )
     return pull
+
+
+async def _pushed_since(loop: Loop, session: Session) -> bool:
+    """Whether the head that was taken for the allowed one was pushed after the comment that allowed it."""
+    async with loop.database.read() as tx:
+        turns = await turns_of(tx, session.id)
+        asked = [turn for turn in turns if turn.requested_by and turn.context.get("number") == session.subject_number]
+        at = str(asked[-1].source.get("at") or "") if asked else ""
+        if not at:
+            return False
+        pushes = await tx.execute(
+            select(Delivery.body)
+            .where(Delivery.event == "pull_request", Delivery.action == "synchronize")
+            .where(Delivery.repository_id == session.repository_id)
+            .where(Delivery.received_at > asked[-1].created_at - LATE_SECONDS)
+        )
+        bodies = [body for body in pushes.scalars() if body]
+    for body in bodies:
+        try:
+            event = parse("pull_request", body)
+        except BadPayload:
+            continue
+        pull = event.pull_request
+        if (
+            pull is not None
+            and (pull.number, event.after) == (session.subject_number, session.approved_sha)
+            and (pull.updated_at or "") > at
+        ):
+            return True
+    return False
 
 
 async def protected_path(repo: Handle, session: Session, number: int) -> str | None:

@@ -110,7 +110,7 @@ async def _publish(loop: Loop, repo: Handle, session: Session, turn: Turn, resul
         async with loop.database.read() as tx:
             return (await tx.get_one(Blob, (turn.id, sha))).content
 
-    fork = await forks.allowed_pull(repo, session)
+    fork = await forks.allowed_pull(loop, repo, session)
     message = commit_message(
         commit_subject(session, turn), _body(turn), turn=turn.public_id, co_authors=await _co_authors(loop, turn, fork)
     )

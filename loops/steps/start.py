@@ -74,20 +74,20 @@ async def _begin(loop: Loop, repo: Handle, session: Session, turn: Turn) -> Star
     if tip is None and not session.own_branch:
         raise CannotStart("no_branch", f"The branch `{branch}` does not exist any more.")
     if session.approved_sha is not None:
-        return await _fork(repo, session, branch, tip)
+        return await _fork(loop, repo, session, branch, tip)
     if tip is not None:
         merge = await _red(repo, session, turn, base, tip)
         return Start(tip, f"refs/heads/{branch}", branch, base, base_sha, merge=merge)
     return Start(base_sha, f"refs/heads/{base}", branch, base, base_sha)
 
 
-async def _fork(repo: Handle, session: Session, branch: str, tip: str | None) -> Start:
+async def _fork(loop: Loop, repo: Handle, session: Session, branch: str, tip: str | None) -> Start:
     """The head of a fork's pull request, read-only: our work goes to a branch of our own, for its base.
 
     Where that branch is there already, what the fork was allowed since is merged into it.
     """
     try:
-        pull = await forks.allowed_pull(repo, session)
+        pull = await forks.allowed_pull(loop, repo, session)
     except forks.HeadMoved as error:
         raise CannotStart("head_moved", str(error)) from None
     if pull is None:

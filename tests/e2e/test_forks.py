@@ -2,11 +2,14 @@
 
 import base64
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from app.wiring import open_loop
 from loops import env_secrets
+from loops.steps.missed import redeliver_missed
 from loops.vault import Vault
 from tests.e2e.house import REPOSITORY, House, house
 
@@ -132,3 +135,22 @@ async def test_a_fork_that_changes_a_workflow_is_not_brought_here(home: House) -
     (comment,) = await home.bot_comments(number)
     assert "`.github/workflows/evil.yml`" in comment and "secrets" in comment
     assert [turn.handed_at for turn in await home.turns()] == [None]
+
+
+async def test_a_push_between_the_command_and_its_arrival_is_not_taken_for_what_was_allowed(home: House) -> None:
+    number, _ = await contribution(home)
+    await home.local.idle()
+    url = home.local.app.hook.url
+    home.local.set_webhook("http://127.0.0.1:9/webhooks/github")
+    home.agent(RIGHT)
+    await home.comment(number, "@greenloop make the check pass")
+    home.local.hub.clock.advance(2)
+    moved = await push(home, "later.txt", "what nobody looked at")
+    await home.local.idle()
+    home.local.set_webhook(url)
+    async with open_loop(home.settings, home.settings.redis_url, "the other worker") as loop:
+        assert await redeliver_missed(replace(loop, clock=lambda: loop.clock() + 120)) >= 2
+    session = await home.ended()
+    assert (session.reason, session.approved_sha, session.pull_number) == ("head_moved", moved, None)
+    (comment,) = await home.bot_comments(number)
+    assert moved[:12] in comment and "between your comment and its arrival" in comment
