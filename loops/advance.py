@@ -116,5 +116,6 @@ async def _back_off(loop: Loop, session_id: int, error: Exception) -> float | No
     except errors.GitHubError as untold:
         log.warning("session.untold", session=session_id, error=str(untold))
         # people are told when GitHub answers again, for as long as that may take on a bad day
-        return loop.clock() + BACK_OFF_LIMIT if failures < UNTOLD_AFTER else None
+        if failures < UNTOLD_AFTER and not isinstance(untold, LASTING):
+            return loop.clock() + BACK_OFF_LIMIT
     return None

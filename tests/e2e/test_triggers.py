@@ -90,12 +90,14 @@ async def test_an_unknown_option_is_answered_with_what_is_known(home: House) -> 
     assert await home.sessions() == []
 
 
-async def test_an_unknown_runtime_is_said_in_the_comment(home: House) -> None:
+async def test_an_unknown_runtime_is_refused_with_those_that_are_known(home: House) -> None:
     number = await home.issue()
     await home.comment(number, "@greenloop --runtime nosuch fix it")
-    session = await home.ended()
-    assert session.status == "failed"
-    assert 'Unknown runtime "nosuch"' in (await home.bot_comments(number))[0]
+    (delivery,) = await home.handled("issue_comment")
+    assert (delivery.decision, await home.sessions()) == ("refused", [])
+    (answer,) = await home.bot_comments(number)
+    assert 'Unknown runtime "nosuch"' in answer
+    assert "codex" in answer
 
 
 async def test_a_broken_configuration_gets_one_comment_and_the_defaults_hold(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from github.outcomes import Repo
 from loops import conversations
-from loops.conversations import Ask, Topic, ask, cancel, withdraw
+from loops.conversations import Ask, Topic, ask, cancel, latest, switch_repairs, watch, withdraw
 from loops.database import Database
 from loops.migrations import upgrade
 from loops.steps.facts import remember_repository
@@ -142,3 +142,37 @@ async def test_a_later_command_allows_a_forks_newer_head_and_one_elsewhere_keeps
         await asked(database, replace(WISH, delivery=delivery), replace(fork, approved_sha=sha))
         async with database.read() as tx:
             assert (await tx.get_one(Session, first)).approved_sha == allowed
+
+
+PULL = Topic(3, 7, "pull", 6, "Mine", "main", "mine", "a" * 40, 6, own_branch=False)
+
+
+async def switch(database: Database, *, on: bool) -> None:
+    async with database.write() as tx:
+        session = await latest(tx, PULL)
+        await switch_repairs(tx, PULL, session, on=on, by="ann", now=1000)
+
+
+async def watched(database: Database) -> Session | str:
+    async with database.write() as tx:
+        return await watch(tx, PULL, owner=1, cap=3, config={}, now=1001)
+
+
+async def test_repairs_can_be_switched_off_before_anything_was_begun_and_on_again(database: Database) -> None:
+    await switch(database, on=False)
+    assert await watched(database) == "repairs are switched off here"
+    await switch(database, on=True)
+    begun = await watched(database)
+    assert isinstance(begun, Session)
+    assert (begun.status, begun.owner_id, begun.cap) == ("waiting", 1, 3)
+
+
+async def test_who_asks_where_only_repairs_were_switched_off_begins_a_conversation_of_their_own(
+    database: Database,
+) -> None:
+    await switch(database, on=False)
+    session_id, what = await asked(database, WISH, PULL)
+    async with database.read() as tx:
+        session = await tx.get_one(Session, session_id)
+    assert (what, session.owner_id, session.cap, session.trigger) == ("continued", 1, 3, "mention")
+    assert session.options == {"autofix": False}
