@@ -14,6 +14,7 @@ SOFT = 0.62  # of the budget is for anything above the threshold; the rest is fo
 WORTHY = 66.0
 NARROW = 320  # characters shown of a line
 BROAD = 900  # of a worthy one
+FREELY = 8  # lines of one shape keep their points, and the last two
 GAP = 24  # bytes that a gap costs
 
 
@@ -58,7 +59,8 @@ def clip(text: str, points: float) -> str:
 
 
 def _fold(lines: Lines, scored: Scored) -> tuple[list[float], dict[int, int], set[int]]:
-    """Lower the points of repeats, and of the many of one shape; the first and the last keep theirs.
+    """Lower the points of repeats, and of the many of one shape; the first and the last keep theirs, and so do the
+    lines that read with the name of a failing test that keeps its own.
 
     Answers the points, how often each line stands for its likes, and the repeats that follow upon their like at once.
     """
@@ -67,11 +69,13 @@ def _fold(lines: Lines, scored: Scored) -> tuple[list[float], dict[int, int], se
     times: dict[int, int] = {}
     again: set[int] = set()
     of_shape: Counter[tuple[int, bool]] = Counter()
-    total = Counter(
-        (id(shape), favour > 0)
-        for shape, favour, p in zip(scored.shapes, scored.favoured, points, strict=True)
+    told = {
+        text.strip(): (id(shape), favour > 0)
+        for text, shape, favour, p in zip(lines.texts, scored.shapes, scored.favoured, points, strict=True)
         if shape and p >= 40
-    )
+    }
+    total = Counter(told.values())
+    guarded = _guarded(lines, scored)
     for i, text in enumerate(lines.texts):
         key = text.strip()
         if i and key and key == lines.texts[i - 1].strip():
@@ -89,9 +93,24 @@ def _fold(lines: Lines, scored: Scored) -> tuple[list[float], dict[int, int], se
             like = (id(shape), scored.favoured[i] > 0)
             of_shape[like] += 1
             nth, last = of_shape[like], total[like] - of_shape[like]
-            if nth > 8 and last > 1:
-                points[i] *= max(0.45, 1 - 0.03 * (nth - 8))
+            if nth > FREELY and last > 1 and i not in guarded:
+                points[i] *= max(0.45, 1 - 0.03 * (nth - FREELY))
     return points, times, again
+
+
+def _guarded(lines: Lines, scored: Scored) -> set[int]:
+    """The lines that read with the first and the last names of failing tests."""
+    tests: dict[str, int] = {}
+    for i, shape in enumerate(scored.shapes):
+        if shape is not None and shape.role == "test" and scored.points[i] >= 76:
+            tests.setdefault(lines.texts[i].strip(), i)
+    named = list(tests.values())
+    guarded: set[int] = set()
+    for i in {*named[:FREELY], *named[-2:]}:
+        shape = scored.shapes[i]
+        if shape is not None:
+            guarded.update(range(i - shape.before, i + shape.after + 1))
+    return guarded
 
 
 def _fill(lines: Lines, scored: Scored, taken: set[int], again: set[int], size: int, room: float) -> int:

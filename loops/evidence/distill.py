@@ -10,6 +10,7 @@ from loops.evidence.facts import diagnostics, failing_tests
 from loops.evidence.fingerprint import fingerprint
 from loops.evidence.kinds import kind_of
 from loops.evidence.model import Annotation, Distilled, Kind
+from loops.evidence.names import unshown
 from loops.evidence.normal import normal
 from loops.evidence.render import body, fitted, ranges
 from loops.evidence.scan import Scan
@@ -66,7 +67,9 @@ def distill(
     told = _told(annotations, kept)
     room = budget - sum(len(part.encode()) + 1 for part in (*head, *told))
     chosen = choose(kept, scored, room)
-    excerpt = fitted([*head, *told, *body(kept, scored, chosen)], budget)
+    shown = body(kept, scored, chosen)
+    names = unshown(tests, "\n".join(shown), room - sum(len(part.encode(errors="replace")) + 1 for part in shown))
+    excerpt = fitted([*head[:-1], *told, *names, head[-1], *shown], budget)
     return Distilled(
         excerpt=excerpt,
         kind=kind,

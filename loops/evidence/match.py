@@ -103,7 +103,7 @@ class Matcher:
 
 def read(shape: Shape, line: str) -> "re.Match[str] | None":
     """What the named groups of a line's shape hold."""
-    return shape.regex.match(line) or shape.regex.match(_inner(line))
+    return shape.regex.match(_inner(line)) or shape.regex.match(line)
 
 
 def _inner(line: str) -> str:

@@ -6,7 +6,7 @@ WRAPPED = re.compile(
     r"#\d+ \d+\.\d+ "  # BuildKit: step and seconds
     r"|\[?[\w./@-]{1,60}\]? *\| "  # Docker Compose: `web-1  | `
     r"|\[(?!INFO|DEBUG|WARN|ERROR|FATAL|TRACE|info|debug|warn|error)[\w./@:-]{1,60}\]:? "  # concurrently, yarn
-    r"|@?[\w./-]{1,60}(?::[\w.-]+)+: "  # Turborepo, lerna: `@scope/package:task: `
+    r"|@?[\w./-]{1,60}(?::[A-Za-z][\w.-]*)+: "  # Turborepo, lerna: `@scope/package:task: `
     r"|[\w./@-]{1,60} [\w:-]{1,30}: (?=\S)"  # pnpm -r: `packages/a test: `
     r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z "  # docker logs -t, a log within the log
     r"|│ {1,2}(?=\S)"

@@ -5,7 +5,7 @@ from loops.evidence.shapes.shape import Shape
 # fmt: off
 SHAPES = (
     # go
-    Shape("go", "test", r"\s*--- FAIL: (?P<test>\S+) \(", "test", after=3),
+    Shape("go", "test", r"\s*--- FAIL: (?P<test>\S+) \(", "test", before=4, after=3),
     Shape("go", "detail", r"\s+(?P<file>[\w./-]+_test\.go):(?P<line>\d+): (?P<message>.*)", "test", after=3),
     Shape("go", "detail", r"\s+(?:Error Trace|Error|Test|Messages|expected|actual) *: ?\t? .*", "test", needs="Error Trace"),
     Shape("go", "summary", r"FAIL\s+\S+(?:\s+(?:[\d.]+s|\(cached\)|\[(?:build|setup) failed\]))", "test"),
