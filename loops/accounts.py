@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from loops import profiles
 from loops.credentials import kind_of
 from loops.database import Database
+from loops.logins import check
 from loops.tables import Installation, Person, Profile, Secret, Turn
 from loops.vault import Vault
 
@@ -48,7 +49,11 @@ class Shown:
 
 
 async def add(database: Database, vault: Vault, wanted: NewAccount, now: float) -> Shown:
-    """Keep an account, its secret encrypted; one of the same owner and name is replaced. Raises UnknownOwner."""
+    """Keep an account, its secret encrypted; one of the same owner and name is replaced.
+
+    Raises UnknownOwner, and ValueError for a login that is none.
+    """
+    check(wanted.credential_kind, wanted.secret)
     async with database.write() as tx:
         installation = await _find(tx, select(Installation.id).where(Installation.account_login == wanted.installation))
         if installation is None:

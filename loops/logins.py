@@ -1,11 +1,23 @@
-"""Logins that their CLI refreshes: which of two versions of one is the newer. Pure."""
+"""Logins that their CLI refreshes: whether one can be used, and which of two versions is the newer. Pure."""
 
 import base64
 import json
 from datetime import UTC, datetime
 from typing import Any
 
+from loops.runtimes.codex_auth import auth_file
+
 _SAME_ACCOUNT = ("account_id", "accountId")
+
+
+def check(kind: str, secret: str) -> None:
+    """Raises ValueError, without quoting the secret, where `secret` is no login of that kind of credential."""
+    if kind == "opencode_auth_json":
+        auth_file(secret)
+    if kind == "anthropic_oauth_json" and not _part(_document(secret) or {}).get("accessToken"):
+        raise ValueError(
+            "This is no login of Claude Code: expected the whole .credentials.json, with `claudeAiOauth` in it."
+        )
 
 
 def is_newer(offered: str, stored: str, *, untouched: bool) -> bool:

@@ -75,3 +75,21 @@ def test_an_unknown_installation_is_said(database_url: str) -> None:
     key = Fernet.generate_key().decode()
     done = greenloop(database_url, key, "profile", "add", "nobody", "main", "--provider", "openai", stdin="x")
     assert (done.returncode, "no installation on 'nobody' is known" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "secret", "said"),
+    [
+        ("opencode_auth_json", "sk-no-json", "no JSON object"),
+        ("opencode_auth_json", '{"openrouter": {"type": "api", "key": "sk-x"}}', 'no usable "openai" entry'),
+        ("anthropic_oauth_json", '{"accessToken": "sk-x"}', "no login of Claude Code"),
+        ("password", "sk-x", "'password', which nobody can use"),
+    ],
+)
+def test_a_login_that_is_none_is_refused_when_it_is_added(database_url: str, kind: str, secret: str, said: str) -> None:
+    key = Fernet.generate_key().decode()
+    words = ("profile", "add", "acme", "main", "--provider", "x", "--kind", kind)
+    done = greenloop(database_url, key, *words, stdin=secret)
+    assert done.returncode == 2 and said in done.stderr
+    assert "sk-" not in done.stderr and "Traceback" not in done.stderr
+    assert greenloop(database_url, key, "profile", "list").stdout == ""
