@@ -9,7 +9,7 @@ from re import _constants as op  # type: ignore[attr-defined] # the parse tree h
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
-import hyperscan
+from loops.evidence.patterns import Patterns
 
 SHORTEST = 2  # bytes; less is in every line
 
@@ -76,23 +76,14 @@ class Literals:
             for text in needed:
                 bits[text] = bits.get(text, 0) | 1 << i
         self._bits = tuple(bits.values())
-        self._database = hyperscan.Database()
-        self._database.compile(
-            expressions=[text.encode() for text in bits],
-            flags=[hyperscan.HS_FLAG_CASELESS] * len(bits),
-            ids=list(range(len(bits))),
-            elements=len(bits),
-            literal=True,
-        )
+        self._patterns = Patterns(tuple(bits), literal=True)
 
     def candidates(self, lines: Sequence[str]) -> list[int]:
         """For each line a set of bits: bit `i` where it may match `patterns[i]`."""
         raw = [line.encode(errors="replace") for line in lines]
         hits: list[tuple[int, int]] = []
         add = hits.append
-        self._database.scan(
-            b"\n".join(raw), match_event_handler=lambda id_, _from, to, _flags, _context: add((to, id_))
-        )
+        self._patterns.scan(b"\n".join(raw), lambda id_, _from, to, _flags, _context: add((to, id_)))
         hits.sort()
         answer = [self._always] * len(raw)
         bits = self._bits

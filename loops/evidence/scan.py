@@ -5,13 +5,12 @@ a novel line is kept before its hundredth like, strong words before plain ones, 
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache
-
-import hyperscan
 
 from loops.evidence import words
 from loops.evidence.blocks import CUT, blocks
+from loops.evidence.patterns import Found, Patterns
 
 FREE = 500_000  # bytes of windows kept without asking whether they are new
 NOVEL = 700_000  # beyond FREE and up to here: only a line's first two likes, and strong words
@@ -31,25 +30,17 @@ TAIL = 24_000  # before the runner's mark of a failed step
 
 
 @cache
-def _databases() -> tuple[tuple[hyperscan.Database, bytes], ...]:
-    """Each with the strengths of its ids. Plain texts have their own: together with expressions they are slow."""
+def _patterns() -> tuple[tuple[Patterns, bytes], ...]:
+    """Each with the strengths of its patterns. Plain texts have their own: together with expressions they are slow."""
     return (
         _compiled((words.PLAIN, words.STRONG, words.MARK), literal=True),
         _compiled((words.PLAIN_FORMS, words.STRONG_FORMS, ()), literal=False),
     )
 
 
-def _compiled(groups: tuple[tuple[str, ...], ...], *, literal: bool) -> tuple[hyperscan.Database, bytes]:
-    texts = [text.encode() for group in groups for text in group]
-    database = hyperscan.Database()
-    database.compile(
-        expressions=texts,
-        flags=[hyperscan.HS_FLAG_CASELESS] * len(texts),
-        ids=list(range(len(texts))),
-        elements=len(texts),
-        literal=literal,
-    )
-    return database, bytes(strength for strength, group in enumerate(groups) for _ in group)
+def _compiled(groups: tuple[tuple[str, ...], ...], *, literal: bool) -> tuple[Patterns, bytes]:
+    patterns = Patterns([text for group in groups for text in group], literal=literal)
+    return patterns, bytes(strength for strength, group in enumerate(groups) for _ in group)
 
 
 class Scan:
@@ -146,13 +137,13 @@ class Scan:
 def _hits(block: bytes) -> list[int]:
     """Where each word of `block` ends, shifted left by two bits for its strength; in order."""
     hits: list[int] = []
-    for database, strengths in _databases():
-        database.scan(block, match_event_handler=_into(hits, strengths))
+    for patterns, strengths in _patterns():
+        patterns.scan(block, _into(hits, strengths))
     hits.sort()
     return hits
 
 
-def _into(hits: list[int], strengths: bytes) -> Callable[[int, int, int, int, object], None]:
+def _into(hits: list[int], strengths: bytes) -> Found:
     add = hits.append
     return lambda id_, _from, to, _flags, _context: add(to << 2 | strengths[id_])
 

@@ -1,5 +1,7 @@
 """The first pass keeps what may matter of any log, and no more than a bounded part of it."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from loops.evidence import distill
@@ -82,3 +84,11 @@ def test_a_last_line_of_any_length_is_kept_in_short() -> None:
         assert kept.endswith(b"} it is over\n")
         assert number + kept.count(b"\n") - 1 == 2
         assert len(kept) < 10_000
+
+
+def test_logs_distilled_in_several_threads_at_once_are_told_as_one_after_another() -> None:
+    logs = [job(step(f"./check {n}", [f"Error: part {n} is broken"] * 3_000, 1)) for n in range(6)]
+    alone = [distill([log]) for log in logs]
+    with ThreadPoolExecutor(6) as pool:
+        for _ in range(3):
+            assert list(pool.map(lambda log: distill([log]), logs)) == alone

@@ -1,0 +1,33 @@
+"""Hundreds of patterns found in one pass over bytes: Hyperscan, made safe for threads."""
+
+import threading
+from collections.abc import Callable, Sequence
+
+import hyperscan
+
+Found = Callable[[int, int, int, int, object], None]
+"""Called with the pattern's index, 0, the offset behind its end, and two things of Hyperscan's own."""
+
+
+class Patterns:
+    """Plain texts (`literal`) or expressions, in any case of ASCII letters. Several threads may scan at once: several
+    jobs' logs are distilled beside each other."""
+
+    def __init__(self, patterns: Sequence[str], *, literal: bool) -> None:
+        self._database = hyperscan.Database()
+        self._database.compile(
+            expressions=[pattern.encode() for pattern in patterns],
+            flags=[hyperscan.HS_FLAG_CASELESS] * len(patterns),
+            ids=list(range(len(patterns))),
+            elements=len(patterns),
+            literal=literal,
+        )
+        # one scan at a time may use a scratch space, and the database's own is one for all threads
+        self._own = threading.local()
+
+    def scan(self, data: bytes, found: Found) -> None:
+        """Call `found` for each end of each match, about in order."""
+        scratch = getattr(self._own, "scratch", None)
+        if scratch is None:
+            scratch = self._own.scratch = hyperscan.Scratch(self._database)
+        self._database.scan(data, match_event_handler=found, scratch=scratch)

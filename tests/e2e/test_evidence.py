@@ -1,0 +1,72 @@
+"""What an agent has of a failing check: an excerpt in its prompt, and the whole log in a file that the prompt names."""
+
+import json
+from pathlib import Path
+
+from tests.e2e.acts import asked
+from tests.e2e.house import CHECK, house
+
+JOB = """
+  {name}:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - run: |
+          for n in $(seq 4000); do echo "served request $n"; done
+          echo "Error: the value is wrong"
+          {check}
+"""
+WORKFLOW = "name: CI\non: [push, pull_request]\njobs:\n" + "".join(
+    JOB.format(name=name, check=CHECK) for name in ("old", "new")
+)
+AGENT = """
+import json, re
+seen = {}
+if "failed on" in prompt:
+    path, size = re.search(r"Whole log: `([^`]+)` \\((\\d+) bytes, outside the checkout\\)", prompt).groups()
+    log = pathlib.Path(path)
+    text = log.read_text(encoding="utf-8-sig")
+    lines = text.split("\\n")
+    shown = re.findall(r"^(\\d+)\\| (.*)$", prompt, re.M)
+    seen = {
+        "logs": prompt.count("Whole log: "),
+        "outside": pathlib.Path.cwd() not in log.resolve().parents,
+        "size": [int(size), log.stat().st_size],
+        "requests": text.count("served request "),
+        "total": len(lines) - 1,
+        "shown": len(shown),
+        "numbers": all(lines[int(number) - 1].endswith(said) for number, said in shown if "[x" not in said),
+        "requests_shown": prompt.count("served request "),
+        "ranges": re.search(r"^\\(lines ([\\d, -]+) of (\\d+)\\)$", prompt, re.M).groups(),
+        "names": re.search(r"^## (.*): failure$", prompt, re.M)[1],
+        "error": "Error: the value is wrong" in prompt,
+    }
+    pathlib.Path("value.txt").write_text("right")
+    pathlib.Path(SEEN).write_text(json.dumps(seen))
+else:
+    pathlib.Path("page.txt").write_text("page")
+"""
+
+
+async def test_the_whole_log_is_a_file_outside_the_checkout_and_the_prompt_names_it_and_the_lines_shown(
+    tmp_path: Path,
+) -> None:
+    noted = tmp_path / "seen.json"
+    async with house(tmp_path, run=None, files={".github/workflows/ci.yml": WORKFLOW}) as home:
+        home.agent(AGENT.replace("SEEN", repr(str(noted))))
+        await asked(home, "make it right")
+        session = await home.ended()
+    assert session.outcome == "green"
+    seen = json.loads(noted.read_text())
+    assert seen["outside"]
+    assert seen["size"][0] == seen["size"][1]
+    assert (seen["requests"], seen["total"]) == (4_000, int(seen["ranges"][1]))
+    assert seen["numbers"] and seen["error"]
+    assert 0 < seen["requests_shown"] < 60
+    count = sum(
+        int(last or first) - int(first) + 1
+        for first, _, last in (each.partition("-") for each in seen["ranges"][0].split(", "))
+    )
+    assert count == seen["shown"]
+    # two jobs that failed alike are one piece of evidence, with one log
+    assert (seen["logs"], sorted(seen["names"].replace("`", "").split(", "))) == (1, ["new", "old"])
