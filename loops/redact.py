@@ -105,6 +105,8 @@ class Redactor:
     def _values_in(self, text: str) -> list[tuple[int, int]]:
         found: list[tuple[int, int]] = []
         for value in self._values:
+            if value not in text:
+                continue
             at = text.find(value)
             while at >= 0:
                 found.append((at, at + len(value)))

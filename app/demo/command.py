@@ -54,4 +54,6 @@ def demo(
         raise typer.Exit(2) from None
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
+    except asyncio.CancelledError:
+        raise typer.Exit(143) from None
     raise typer.Exit(code)

@@ -51,7 +51,12 @@ class Options:
 
 
 async def demo(options: Options) -> int:
-    """Run the demo; the exit code: 0 green, 1 any other end. Raises Misuse for input that cannot be used."""
+    """Run the demo; the exit code: 0 green, 1 any other end. Raises Misuse for input that cannot be used.
+
+    SIGTERM cancels it, so that nothing it started stays.
+    """
+    if (running := asyncio.current_task()) is not None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
     folder = Path(tempfile.mkdtemp(prefix="greenloop-demo-"))
     try:
         return await _in_folder(options, folder)
