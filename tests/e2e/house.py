@@ -189,7 +189,7 @@ class House:
 
     # waiting
 
-    async def until(self, ask: Callable[[], Awaitable[T | None]], seconds: float = 40.0) -> T:
+    async def until(self, ask: Callable[[], Awaitable[T | None]], seconds: float = 90.0) -> T:
         """The first answer that is not None or false. Raises AssertionError when none comes in time."""
         deadline = time.monotonic() + seconds * self.patience
         while time.monotonic() < deadline:
@@ -198,7 +198,7 @@ class House:
             await asyncio.sleep(0.05)
         raise AssertionError(f"it did not come to pass in {seconds} s: {await self.describe()}")
 
-    async def ended(self, number: int | None = None, *, sessions: int = 1, seconds: float = 40.0) -> Session:
+    async def ended(self, number: int | None = None, *, sessions: int = 1, seconds: float = 90.0) -> Session:
         """The newest session, once all sessions have ended and everything was told."""
 
         async def look() -> Session | None:
