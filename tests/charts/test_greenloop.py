@@ -1,22 +1,14 @@
-import ipaddress
 import json
 import re
-import subprocess
-import sys
 from typing import Any
 
 import pytest
-import yaml
 from kubernetes_validate.utils import validate
 
 from k8s.apiserver.podsecurity import violations
-from k8s.identity import box_labels
-from k8s.options import PodOptions
-from k8s.pod import box_pod
 from k8s.rights import RIGHTS
 from tests.charts.matrix import MATRIX, PRODUCTION
-from tests.charts.render import CHART, HELMS, NEEDED, helm, kinds, merged, one, pod_specs, render
-from tests.k8s.objects import spec
+from tests.charts.render import CHART, HELMS, NEEDED, helm, kinds, one, pod_specs, render
 
 Object = dict[str, Any]
 
@@ -51,67 +43,6 @@ def test_lint_finds_nothing(program: str) -> None:
     assert "[WARNING]" not in done.stdout
 
 
-@pytest.mark.parametrize("program", HELMS)
-@pytest.mark.parametrize(
-    ("values", "words"),
-    [
-        ({"replicas": 2}, "replicas"),
-        ({"web": {"replicsa": 2}}, "replicsa"),
-        ({"web": {"service": {"prot": 80}}}, "prot"),
-        ({"boxes": {"pod": {"memory": "4Gi"}}}, "memory"),
-        ({"boxes": {"pod": {"user": 0}}}, "user"),
-        ({"boxes": {"network": {"egress": "everything"}}}, "egress"),
-        ({"boxes": {"network": {"allow": [{"cidr": "example.com"}]}}}, "cidr"),
-        ({"boxes": {"pod": {"tmpSize": "lots"}}}, "tmpSize"),
-        ({"image": {"digest": "latest"}}, "digest"),
-        ({"image": {"pullPolicy": "Sometimes"}}, "pullPolicy"),
-        ({"settings": {"cap": 3}}, "cap"),
-        ({"secrets": {"privateKey": {"value": "-----BEGIN"}}}, "value"),
-        ({"extraEnv": [{"name": "A", "vaule": "b"}]}, "vaule"),
-        ({"gateway": {"enabled": True}}, "parentRefs"),
-        ({"web": {"terminationGracePeriodSeconds": 5}}, "terminationGracePeriodSeconds"),
-        ({"publicUrl": "greenloop.example.com"}, "publicUrl"),
-    ],
-)
-def test_wrong_values_are_refused_by_name(program: str, values: Object, words: str) -> None:
-    done = helm(program, "template", "x", str(CHART), values=merged(NEEDED, values))
-    assert done.returncode != 0
-    assert words in done.stderr
-
-
-def test_sign_in_needs_the_client_id_too() -> None:
-    values = merged(NEEDED, {"secrets": {"signinSecret": {"enabled": True}}})
-    done = helm("helm", "template", "x", str(CHART), values=values)
-    assert done.returncode != 0
-    assert "github.clientId is required" in done.stderr
-
-
-@pytest.mark.parametrize(("missing", "words"), [("github", "github.appId is required"), ("publicUrl", "publicUrl is")])
-def test_what_is_required_is_asked_for_by_name(missing: str, words: str) -> None:
-    done = helm("helm", "template", "x", str(CHART), values={key: NEEDED[key] for key in NEEDED if key != missing})
-    assert done.returncode != 0
-    assert words in done.stderr
-
-
-def test_the_schema_is_closed_and_knows_every_value() -> None:
-    schema = json.loads((CHART / "values.schema.json").read_text())
-    values = _values()
-
-    def check(path: str, part: Object, value: Any) -> None:
-        if "$ref" in part:
-            part = schema["$defs"][part["$ref"].rsplit("/", 1)[-1]]
-        if "properties" in part and part.get("type") == "object":
-            assert part["additionalProperties"] is False, path
-            assert set(value) == set(part["properties"]) - {"global", "requests", "limits"} | (
-                set(value) & {"requests", "limits"}
-            ), path
-            for key, inner in part["properties"].items():
-                if key in value:
-                    check(f"{path}.{key}", inner, value[key])
-
-    check("", schema, values)
-
-
 def test_web_can_do_nothing_in_the_cluster_and_the_worker_little() -> None:
     items = render()
     assert not kinds(items) & {"ClusterRole", "ClusterRoleBinding"}
@@ -132,90 +63,6 @@ def test_web_can_do_nothing_in_the_cluster_and_the_worker_little() -> None:
         for verb in rule["verbs"]
     }
     assert granted == {(*thing, verb) for thing, verbs in RIGHTS.items() for verb in verbs}
-
-
-def test_the_box_options_of_the_values_are_those_that_the_service_reads() -> None:
-    for values in MATRIX.values():
-        data = one(render(values), "ConfigMap", "greenloop")["data"]
-        options = PodOptions.model_validate_json(data["GREENLOOP_BOX_POD"])
-        made = box_pod("greenloop", spec(), options.model_copy(update={"image": data["GREENLOOP_BOX_IMAGE"]}))
-        validate(made, "1.36", strict=True)
-        assert violations(made["spec"], "restricted") == []
-    assert PodOptions.model_validate(_values()["boxes"]["pod"]) == PodOptions(), "chart and service differ in a default"
-
-
-def test_default_deny_and_what_boxes_may_reach() -> None:
-    items = render()
-    policies = [item for item in items if item["kind"] == "NetworkPolicy" and item["metadata"].get("namespace")]
-    [deny] = [item for item in policies if item["metadata"]["name"].endswith("-deny")]
-    [allow] = [item for item in policies if item["metadata"]["name"].endswith("-egress")]
-    assert deny["metadata"]["namespace"] == "team-boxes"
-    assert deny["spec"] == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
-    labels = box_labels("greenloop", "gl-x", {"installation": "7"})
-    assert allow["spec"]["podSelector"]["matchLabels"].items() <= labels.items()
-    assert allow["spec"]["policyTypes"] == ["Egress"]
-    dns, service, internet = allow["spec"]["egress"]
-    assert {(port["protocol"], port["port"]) for port in dns["ports"]} == {("UDP", 53), ("TCP", 53)}
-    assert service["to"][0]["namespaceSelector"]["matchLabels"] == {"kubernetes.io/metadata.name": "team"}
-    assert service["ports"] == [{"protocol": "TCP", "port": 8080}]
-    web = one(items, "Deployment", "greenloop-web")["spec"]["template"]["metadata"]["labels"]
-    assert service["to"][0]["podSelector"]["matchLabels"].items() <= web.items()
-    assert [port["port"] for port in internet["ports"]] == [80, 443]
-
-
-@pytest.mark.parametrize(
-    ("address", "reachable"),
-    [
-        ("140.82.112.3", True),
-        ("2606:50c0:8000::153", True),
-        ("10.0.0.1", False),
-        ("172.20.1.1", False),
-        ("192.168.1.1", False),
-        ("100.100.100.200", False),
-        ("169.254.169.254", False),
-        ("168.63.129.16", False),
-        ("192.0.0.192", False),
-        ("127.0.0.1", False),
-        ("fd00:ec2::254", False),
-        ("fe80::1", False),
-        ("::ffff:10.0.0.1", False),
-        ("64:ff9b::a00:1", False),
-    ],
-)
-def test_the_public_internet_is_without_private_and_metadata_addresses(address: str, reachable: bool) -> None:
-    items = render()
-    allow = next(item for item in items if item["metadata"]["name"].endswith("-egress"))
-    blocks = [to["ipBlock"] for to in allow["spec"]["egress"][2]["to"]]
-    found = ipaddress.ip_address(address)
-    inside = [
-        block
-        for block in blocks
-        if found in ipaddress.ip_network(block["cidr"])
-        and not any(found in ipaddress.ip_network(part) for part in block["except"])
-    ]
-    assert bool(inside) is reachable
-
-
-def test_the_exceptions_lie_within_their_block_as_kubernetes_wants_it() -> None:
-    allow = next(item for item in render() if item["metadata"]["name"].endswith("-egress"))
-    for to in allow["spec"]["egress"][2]["to"]:
-        block = ipaddress.ip_network(to["ipBlock"]["cidr"])
-        for part in map(ipaddress.ip_network, to["ipBlock"]["except"]):
-            assert part.version == block.version
-            assert part.subnet_of(block) and part != block  # type: ignore[arg-type]
-
-
-def test_an_allow_list_leaves_nothing_else_open() -> None:
-    items = render(MATRIX["allow-list"])
-    allow = next(item for item in items if item["metadata"]["name"].endswith("-egress"))
-    blocks = [to["ipBlock"]["cidr"] for rule in allow["spec"]["egress"] for to in rule["to"] if "ipBlock" in to]
-    assert blocks == ["169.254.20.10/32", "10.1.2.3/32", "10.9.0.0/16"]
-
-
-def test_in_one_namespace_the_policies_leave_other_pods_alone() -> None:
-    deny = next(item for item in render(MATRIX["one namespace"]) if item["metadata"]["name"].endswith("-deny"))
-    assert deny["spec"]["podSelector"]["matchLabels"]["app.kubernetes.io/component"] == "box"
-    assert "Namespace" not in kinds(render(MATRIX["one namespace"]))
 
 
 def test_the_box_namespace_enforces_restricted_and_survives_the_release() -> None:
@@ -242,25 +89,6 @@ def test_secrets_are_mounted_as_files_and_never_rendered() -> None:
     mount = next(item for item in web["containers"][0]["volumeMounts"] if item["name"] == "secrets")["mountPath"]
     for name in ("APP_PRIVATE_KEY", "WEBHOOK_SECRETS", "ENCRYPTION_KEYS", "SIGN_IN_SECRET", "API_TOKEN"):
         assert env[f"GREENLOOP_{name}_FILE"]["value"].startswith(mount + "/")
-
-
-def test_every_setting_of_the_chart_is_one_that_the_service_knows() -> None:
-    from app.settings import Settings
-
-    items = render(merged(PRODUCTION, {"settings": {}}))
-    web = pod_specs(items)["Deployment/greenloop-web"]["containers"][0]
-    names = {item["name"] for item in web["env"]} | set(one(items, "ConfigMap", "greenloop")["data"])
-    ours = {name.removeprefix("GREENLOOP_").lower() for name in names if name.startswith("GREENLOOP_")}
-    assert ours - set(Settings.model_fields) == set()
-
-
-def test_the_values_of_boxes_have_the_services_own_defaults() -> None:
-    from app.settings import Settings
-
-    data = one(render(), "ConfigMap", "greenloop")["data"]
-    for name in ("isolation", "limit", "limit_installation", "warm", "idle_minutes", "home_days"):
-        default = Settings.model_fields[f"box_{name}"].default
-        assert type(default)(data[f"GREENLOOP_BOX_{name.upper()}"]) == default, name
 
 
 def test_the_migration_has_the_volumes_that_the_databases_certificates_come_from() -> None:
@@ -376,16 +204,6 @@ def test_selectors_match_the_pods_they_are_for() -> None:
     assert monitor["endpoints"][0]["port"] in {port["name"] for port in scraped["spec"]["ports"]}
 
 
-def test_figures_can_be_scraped_through_the_policies_and_by_nothing_else() -> None:
-    def opened(values: Object, name: str) -> list[int]:
-        spec = one(render(values), "NetworkPolicy", name)["spec"]
-        return [port["port"] for rule in spec.get("ingress", []) for port in rule["ports"]]
-
-    assert (opened({}, "greenloop-web"), opened({}, "greenloop-worker")) == ([8080], [])
-    assert (opened(PRODUCTION, "greenloop-web"), opened(PRODUCTION, "greenloop-worker")) == ([8080, 9090], [9090])
-    assert "greenloop-metrics" not in {item["metadata"]["name"] for item in render()}
-
-
 def test_a_change_of_configuration_rolls_the_pods() -> None:
     before, after = (
         one(render(values), "Deployment", "greenloop-web")["spec"]["template"]["metadata"]["annotations"]
@@ -398,26 +216,3 @@ def test_extra_objects_are_templates() -> None:
     items = render(MATRIX["extra objects"])
     assert one(items, "ConfigMap", "greenloop-map")["data"] == {"a": "b"}
     assert one(items, "ConfigMap", "text")["data"] == {"c": "d"}
-
-
-def test_the_readme_is_made_from_the_values() -> None:
-    script = CHART.parent.parent / ".ci" / "chart-readme"
-    made = subprocess.run([sys.executable, script, "--print"], capture_output=True, text=True, check=True).stdout
-    assert (CHART / "README.md").read_text() == made, "run .ci/chart-readme"
-
-
-def test_every_value_is_described() -> None:
-    text = (CHART / "values.yaml").read_text().splitlines()
-    for number, line in enumerate(text):
-        leaf = re.match(r"^ *[\w.-]+: *(\S.*)$", line)
-        if leaf and not line.lstrip().startswith(("#", "-", "requests:", "limits:")):
-            before = text[number - 1].lstrip()
-            inside_a_map = re.match(
-                r"^ *(pods|persistentvolumeclaims|requests\.|limits\.|cluster-autoscaler|karpenter)", line
-            )
-            assert before.startswith("# --") or inside_a_map, f"line {number + 1}: {line}"
-
-
-def _values() -> Object:
-    loaded: Object = yaml.safe_load((CHART / "values.yaml").read_text())
-    return loaded

@@ -1,0 +1,94 @@
+import ipaddress
+from typing import Any
+
+import pytest
+
+from k8s.identity import box_labels
+from tests.charts.matrix import MATRIX, PRODUCTION
+from tests.charts.render import kinds, one, render
+
+Object = dict[str, Any]
+
+
+def test_default_deny_and_what_boxes_may_reach() -> None:
+    items = render()
+    policies = [item for item in items if item["kind"] == "NetworkPolicy" and item["metadata"].get("namespace")]
+    [deny] = [item for item in policies if item["metadata"]["name"].endswith("-deny")]
+    [allow] = [item for item in policies if item["metadata"]["name"].endswith("-egress")]
+    assert deny["metadata"]["namespace"] == "team-boxes"
+    assert deny["spec"] == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
+    labels = box_labels("greenloop", "gl-x", {"installation": "7"})
+    assert allow["spec"]["podSelector"]["matchLabels"].items() <= labels.items()
+    assert allow["spec"]["policyTypes"] == ["Egress"]
+    dns, service, internet = allow["spec"]["egress"]
+    assert {(port["protocol"], port["port"]) for port in dns["ports"]} == {("UDP", 53), ("TCP", 53)}
+    assert service["to"][0]["namespaceSelector"]["matchLabels"] == {"kubernetes.io/metadata.name": "team"}
+    assert service["ports"] == [{"protocol": "TCP", "port": 8080}]
+    web = one(items, "Deployment", "greenloop-web")["spec"]["template"]["metadata"]["labels"]
+    assert service["to"][0]["podSelector"]["matchLabels"].items() <= web.items()
+    assert [port["port"] for port in internet["ports"]] == [80, 443]
+
+
+@pytest.mark.parametrize(
+    ("address", "reachable"),
+    [
+        ("140.82.112.3", True),
+        ("2606:50c0:8000::153", True),
+        ("10.0.0.1", False),
+        ("172.20.1.1", False),
+        ("192.168.1.1", False),
+        ("100.100.100.200", False),
+        ("169.254.169.254", False),
+        ("168.63.129.16", False),
+        ("192.0.0.192", False),
+        ("127.0.0.1", False),
+        ("fd00:ec2::254", False),
+        ("fe80::1", False),
+        ("::ffff:10.0.0.1", False),
+        ("64:ff9b::a00:1", False),
+    ],
+)
+def test_the_public_internet_is_without_private_and_metadata_addresses(address: str, reachable: bool) -> None:
+    items = render()
+    allow = next(item for item in items if item["metadata"]["name"].endswith("-egress"))
+    blocks = [to["ipBlock"] for to in allow["spec"]["egress"][2]["to"]]
+    found = ipaddress.ip_address(address)
+    inside = [
+        block
+        for block in blocks
+        if found in ipaddress.ip_network(block["cidr"])
+        and not any(found in ipaddress.ip_network(part) for part in block["except"])
+    ]
+    assert bool(inside) is reachable
+
+
+def test_the_exceptions_lie_within_their_block_as_kubernetes_wants_it() -> None:
+    allow = next(item for item in render() if item["metadata"]["name"].endswith("-egress"))
+    for to in allow["spec"]["egress"][2]["to"]:
+        block = ipaddress.ip_network(to["ipBlock"]["cidr"])
+        for part in map(ipaddress.ip_network, to["ipBlock"]["except"]):
+            assert part.version == block.version
+            assert part.subnet_of(block) and part != block  # type: ignore[arg-type]
+
+
+def test_an_allow_list_leaves_nothing_else_open() -> None:
+    items = render(MATRIX["allow-list"])
+    allow = next(item for item in items if item["metadata"]["name"].endswith("-egress"))
+    blocks = [to["ipBlock"]["cidr"] for rule in allow["spec"]["egress"] for to in rule["to"] if "ipBlock" in to]
+    assert blocks == ["169.254.20.10/32", "10.1.2.3/32", "10.9.0.0/16"]
+
+
+def test_in_one_namespace_the_policies_leave_other_pods_alone() -> None:
+    deny = next(item for item in render(MATRIX["one namespace"]) if item["metadata"]["name"].endswith("-deny"))
+    assert deny["spec"]["podSelector"]["matchLabels"]["app.kubernetes.io/component"] == "box"
+    assert "Namespace" not in kinds(render(MATRIX["one namespace"]))
+
+
+def test_figures_can_be_scraped_through_the_policies_and_by_nothing_else() -> None:
+    def opened(values: Object, name: str) -> list[int]:
+        spec = one(render(values), "NetworkPolicy", name)["spec"]
+        return [port["port"] for rule in spec.get("ingress", []) for port in rule["ports"]]
+
+    assert (opened({}, "greenloop-web"), opened({}, "greenloop-worker")) == ([8080], [])
+    assert (opened(PRODUCTION, "greenloop-web"), opened(PRODUCTION, "greenloop-worker")) == ([8080, 9090], [9090])
+    assert "greenloop-metrics" not in {item["metadata"]["name"] for item in render()}
