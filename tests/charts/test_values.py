@@ -147,3 +147,25 @@ def test_every_value_is_described() -> None:
 def _values() -> Object:
     loaded: Object = yaml.safe_load((CHART / "values.yaml").read_text())
     return loaded
+
+
+def test_nothing_is_said_twice_in_the_values_the_schema_or_an_object() -> None:
+    """YAML and JSON readers take the last of two equal keys, and say nothing."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        keys = [key for key, _ in pairs]
+        assert len(set(keys)) == len(keys), [key for key in keys if keys.count(key) > 1]
+        return dict(pairs)
+
+    json.loads((CHART / "values.schema.json").read_text(), object_pairs_hook=once)
+    rendered = helm("helm", "template", "x", str(CHART), values=merged(NEEDED, PRODUCTION)).stdout
+    for text in ((CHART / "values.yaml").read_text(), rendered):
+        for document in yaml.compose_all(text, Loader=yaml.SafeLoader):
+            waiting = [document]
+            while waiting:
+                node = waiting.pop()
+                if isinstance(node, yaml.MappingNode):
+                    once([(key.value, None) for key, _ in node.value])
+                    waiting += [value for _, value in node.value]
+                elif isinstance(node, yaml.SequenceNode):
+                    waiting += node.value
