@@ -14,9 +14,9 @@ from loops.evidence.patterns import Found, Patterns
 
 FREE = 500_000  # bytes of windows kept without asking whether they are new
 NOVEL = 700_000  # beyond FREE and up to here: only a line's first two likes, and strong words
-FULL = 1_000_000  # beyond NOVEL and up to here: only new lines with a strong word
+FULL = 850_000  # beyond NOVEL and up to here: only new lines with a strong word
 WINDOW = 48_000  # bytes of one window at most, about
-RING = 200_000  # the newest windows beyond those, always
+RING = 150_000  # the newest windows beyond those, always
 SHAPES = 20_000  # different lines counted
 LINE = 8 * 1024  # of one kept line
 SHORT = 40  # bytes that a line counts for at least: what is kept is bounded in lines too
