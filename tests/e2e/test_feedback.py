@@ -10,6 +10,7 @@ from k8s.boxes import BoxesUnavailable
 from k8s.local import LocalBoxes
 from loops import conversations
 from loops.steps import route
+from loops.steps.prepare import UNREACHABLE
 from tests.e2e.acts import GROW, RIGHT, asked, calls, comment_says, own_check, press, runs, said
 from tests.e2e.house import CHECK, House, house
 
@@ -163,12 +164,12 @@ async def test_while_no_box_can_be_had_the_comment_says_so_and_the_turn_begins_l
     whole = LocalBoxes.ensure
 
     async def broken(self: LocalBoxes, spec: Any) -> Any:
-        raise BoxesUnavailable("the cluster does not answer")
+        raise BoxesUnavailable("no answer from 10.0.0.1:6443")
 
     monkeypatch.setattr(LocalBoxes, "ensure", broken)
     home.agent(RIGHT)
     number = await asked(home, "make it right")
-    await comment_says(home, number, "Waiting for a box", "the cluster does not answer", "@greenloop stop")
+    await comment_says(home, number, "Waiting for a box", UNREACHABLE, "@greenloop stop")
     monkeypatch.setattr(LocalBoxes, "ensure", whole)
     assert (await home.ended()).outcome == "green"
 

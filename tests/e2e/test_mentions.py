@@ -73,7 +73,14 @@ async def test_a_mention_in_a_pull_request_is_worked_on_in_its_own_branch(home: 
 
 
 async def test_what_is_edited_or_deleted_before_its_turn_counts_as_it_was_or_not_at_all(home: House) -> None:
-    home.agent(f"time.sleep(6); {WORK}")
+    # one program for both turns: the first may still be starting when the second is asked for
+    home.agent(f"""
+        if 'take your time' in prompt:
+            time.sleep(6)
+        else:
+            assert 'The body then.' in prompt and 'Evil' not in prompt
+        {WORK}
+    """)
     await home.comment(await home.issue(), "@greenloop take your time")
 
     async def runs() -> bool:
@@ -88,7 +95,6 @@ async def test_what_is_edited_or_deleted_before_its_turn_counts_as_it_was_or_not
     await home.handled("issue_comment", 5)
     await home.post("alice", f"issues/{number}", {"title": "Evil title", "body": "Evil body"}, method="PATCH")
     await home.post("alice", f"issues/comments/{gone}", {}, method="DELETE")
-    home.agent(f"assert 'The body then.' in prompt and 'Evil' not in prompt; {WORK}")
     session = await home.ended(sessions=3, seconds=60)
     assert [each.status for each in await home.sessions()] == ["completed", "completed", "cancelled"]
     first, second, third = await home.turns()
