@@ -186,7 +186,11 @@ async def _a_mention_becomes_green(admin: Admin) -> None:
             found = (await http.get("/pulls?state=open")).json()
             return bool(found) and found[0]["draft"] is False
 
-        await admin.until(green)
+        try:
+            await admin.until(green)
+        except AssertionError as error:
+            said = (await http.get("/issues/1/comments")).text
+            raise AssertionError(f"{said}\n{error}") from None
         [pull] = (await http.get("/pulls?state=open")).json()
         commits = (await http.get(f"/pulls/{pull['number']}/commits")).json()
     assert len(commits) == 2, "one red attempt, one repair"
