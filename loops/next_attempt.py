@@ -16,7 +16,7 @@ SAME_TWICE = 2  # the same failure after this many attempts is not going to go a
 
 @dataclass(frozen=True)
 class History:
-    """The attempts since a person last asked: how many, and their fingerprints in order; the reruns of this head."""
+    """The attempts since a person last asked, their fingerprints in order, and how often what is red ran again."""
 
     count: int
     fingerprints: tuple[str, ...]

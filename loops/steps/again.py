@@ -1,4 +1,4 @@
-"""Failures of the machinery run again where they are, before an attempt is spent: so often for each head commit.
+"""Failures of the machinery run again where they are, before an attempt is spent: so often for each run.
 
 The wish is recorded before GitHub is asked, with what exactly failed. A worker that dies in between leaves it open, and
 whoever comes next asks for those that are still as they were: never for what runs, or has run, since.
@@ -7,7 +7,7 @@ whoever comes next asks for those that are still as they were: never for what ru
 import json
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from github import reruns
 from github.checks import Check
@@ -24,11 +24,25 @@ ASKED, REFUSED = "asked", "refused"
 SOON = 2.0  # seconds until GitHub shows that what was asked to run again is queued
 
 
-async def reruns_of(loop: Loop, session: Session, sha: str) -> int:
-    """How often failures of this head were run again, or could not be."""
+async def reruns_of(loop: Loop, session: Session, sha: str, red: Sequence[Check]) -> int:
+    """How often what is red on this head was run again, or could not be."""
+    return spent(await _wishes(loop, session, sha), red)
+
+
+def spent(wishes: Sequence[str], red: Sequence[Check]) -> int:
+    """The reruns that count for what is red, of all that were wished for on its commit; 0 for first attempts of runs.
+
+    Runs of one commit fail one after the other: the second is not to pay for the rerun of the first.
+    """
+    asked = [each for wish in wishes for each in json.loads(wish)]
+    untried = all(check.run_id and check.run_attempt == 1 and _identity(check) not in asked for check in red)
+    return 0 if untried else len(wishes)
+
+
+async def _wishes(loop: Loop, session: Session, sha: str) -> Sequence[str]:
     async with loop.database.read() as tx:
         where = (Effect.session_id == session.id, Effect.kind == KIND, Effect.key.startswith(f"{sha}:"))
-        return (await tx.execute(select(func.count()).select_from(Effect).where(*where))).scalar_one()
+        return (await tx.execute(select(Effect.external_id).where(*where))).scalars().all()
 
 
 async def go_on(loop: Loop, repo: Handle, session: Session, sha: str, red: Sequence[Check]) -> float | None:
@@ -41,18 +55,22 @@ async def go_on(loop: Loop, repo: Handle, session: Session, sha: str, red: Seque
     return await _ask(loop, repo, session, found.key, found.external_id, red)
 
 
-async def run_again(
-    loop: Loop, repo: Handle, session: Session, sha: str, failed: Sequence[Failure], *, nth: int
-) -> float | None:
+async def run_again(loop: Loop, repo: Handle, session: Session, sha: str, failed: Sequence[Failure]) -> float | None:
     """Have what failed run once more. The time to look again; None when GitHub runs none of it again."""
     checks = [check for each in failed for check in each.checks]
-    key, wanted = f"{sha}:{nth}", json.dumps([_identity(check) for check in checks])
+    nth = len(await _wishes(loop, session, sha)) + 1
+    key, wanted = f"{sha}:{nth}", wish_for(checks)
     now = loop.clock()
     async with loop.database.write() as tx:
         await effects.keep(tx, session.id, KIND, key, wanted, None, now)
         text = f"runs {_names(checks)} again: {failed[0].distilled.reason}"
         await journal.append(tx, session.id, [("status", {"text": text})], at=now)
     return await _ask(loop, repo, session, key, wanted, checks)
+
+
+def wish_for(checks: Sequence[Check]) -> str:
+    """What is recorded of checks that are to run again: enough to know whether they still are as they were."""
+    return json.dumps([_identity(check) for check in checks])
 
 
 async def _ask(loop: Loop, repo: Handle, session: Session, key: str, wanted: str, red: Sequence[Check]) -> float | None:

@@ -54,7 +54,7 @@ async def repair(loop: Loop, session: Session, action: decide.Repair) -> float |
         return None
     if (until := await go_on(loop, repo, session, action.sha, state.red)) is not None:
         return until
-    history = History(past.count, past.fingerprints, await reruns_of(loop, session, action.sha))
+    history = History(past.count, past.fingerprints, await reruns_of(loop, session, action.sha, state.red))
     found = await collect(
         repo,
         state.red,
@@ -65,7 +65,7 @@ async def repair(loop: Loop, session: Session, action: decide.Repair) -> float |
     known = frozenset[str]() if past.asked else await known_at_base(loop, repo, session, state.red)
     match choose(failures(found), known, history, cap=session.cap, reruns=loop.options.reruns):
         case Rerun(failed):
-            return await run_again(loop, repo, session, action.sha, failed, nth=history.reruns + 1)
+            return await run_again(loop, repo, session, action.sha, failed)
         case GiveUp(reason, note):
             await finish(loop, session, decide.Finish("failed", reason=reason, note=note))
         case Repair() as chosen:
