@@ -10,8 +10,9 @@ ROOMS := app github loops k8s
 demo: $(VENV)/$(if $(findstring native,$(DEMO_ARGS)),.dev,.runtime)
 	$(BIN)/greenloop demo $(if $(KEEP),--keep) $(DEMO_ARGS)
 
+# The long end-to-end tests run in CI and with LONG=1.
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n auto --dist worksteal $(TEST_ARGS)
+	GREENLOOP_TEST_SHORT=$(if $(or $(CI),$(LONG)),,1) $(BIN)/python -m pytest -n auto --dist worksteal $(TEST_ARGS)
 
 # Boxes, and the loop with them, on a real cluster: make test-cluster KUBECONFIG=… IMAGE=… [HOST=address of this machine]
 test-cluster: $(VENV)/.dev

@@ -20,3 +20,12 @@ __all__ = [
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Half as many again as there are CPUs: tests of the whole house wait for processes most of their time."""
     return (os.cpu_count() or 1) * 3 // 2
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """`make test` alone stays short: of the end-to-end tests it runs the demo's; CI and `LONG=1` run them all."""
+    if not os.environ.get("GREENLOOP_TEST_SHORT"):
+        return
+    for item in items:
+        if item.path.parent.name == "e2e" and item.path.name != "test_demo.py":
+            item.add_marker(pytest.mark.skip(reason="long: run by CI, and by `make test LONG=1`"))
