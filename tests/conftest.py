@@ -16,6 +16,8 @@ __all__ = [
     "sqlite_url",
 ]
 
+WHOLE_LOOP = "test_red_checks_are_repaired_until_they_are_green"
+
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Half as many again as there are CPUs: tests of the whole house wait for processes most of their time."""
@@ -23,9 +25,9 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """`make test` alone stays short: of the end-to-end tests it runs the demo's; CI and `LONG=1` run them all."""
+    """`make test` alone stays short: of the end-to-end tests it runs one; CI and `LONG=1` run them all."""
     if not os.environ.get("GREENLOOP_TEST_SHORT"):
         return
     for item in items:
-        if item.path.parent.name == "e2e" and item.path.name != "test_demo.py":
+        if item.path.parent.name == "e2e" and item.name != WHOLE_LOOP:
             item.add_marker(pytest.mark.skip(reason="long: run by CI, and by `make test LONG=1`"))

@@ -81,7 +81,7 @@ def start(state: TurnState, task: Task) -> int:
 
 def _become_keeper(held: int) -> None:
     os.setsid()
-    for number in (signal.SIGINT, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         # handled, not ignored: what is ignored stays ignored in the agent, and INT has to reach it
         signal.signal(number, lambda *_: None)
     # locks and connections of the process we were forked from must end with it
