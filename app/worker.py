@@ -139,15 +139,9 @@ async def _work(loop: Loop, redis_url: str, jobs: int, stop: asyncio.Event) -> N
         keep_result=0,
         handle_signals=False,
     )
-    running = asyncio.create_task(worker.async_run())
-    stopping = asyncio.create_task(stop.wait())
     try:
-        await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        if running.done():
-            running.result()
+        await _until(stop, worker.async_run())
     finally:
-        stopping.cancel()
-        await end(running)
         await _drain(list(worker.tasks.values()))
         with contextlib.suppress(redis.RedisError, OSError):
             await pool.aclose(close_connection_pool=True)

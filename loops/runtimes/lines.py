@@ -2,6 +2,7 @@
 
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Literal
@@ -45,7 +46,7 @@ class Memory:
         return asdict(self)
 
 
-class LineParser:
+class LineParser(ABC):
     """What the parsers of JSON lines have in common: a line is read by `_events`, and what it says is in `_memory`.
 
     `who` names the CLI in errors. `names_lost` says that it names a conversation even where the one to resume is gone.
@@ -88,9 +89,9 @@ class LineParser:
             limit=memory.limit,
         )
 
+    @abstractmethod
     def _events(self, data: JSON) -> list[RuntimeEvent]:
         """The events of one line; what raises for an odd one is a `status`."""
-        raise NotImplementedError
 
     def _left(self, ending: Ending) -> str:
         """An answer that was left elsewhere than in the stream."""
