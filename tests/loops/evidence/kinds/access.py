@@ -63,7 +63,7 @@ CASES = (
                 "git, private submodule",
                 "git submodule update --init",
                 128,
-                "Cloning into '/home/runner/work/shop/shop/lib'...\nremote: Repository not found.\nfatal: repository 'https://github.com/octo/lib/' not found\nfatal: clone of 'https://github.com/octo/lib' into submodule path '/home/runner/work/shop/shop/lib' failed",
+                "Cloning into '/__w/shop/shop/lib'...\nremote: Repository not found.\nfatal: repository 'https://github.com/octo/lib/' not found\nfatal: clone of 'https://github.com/octo/lib' into submodule path '/__w/shop/shop/lib' failed",
             ),
             (
                 "ssh key refused",
@@ -166,7 +166,7 @@ CASES = (
                 "a script that is no program",
                 "./deploy.sh",
                 126,
-                "/home/runner/work/_temp/ab.sh: line 1: ./deploy.sh: Permission denied",
+                "/__w/_temp/ab.sh: line 1: ./deploy.sh: Permission denied",
             ),
             (
                 "an empty variable that bash insists on",

@@ -108,7 +108,7 @@ CASES = (
     Case(
         "playwright: a page that does not come",
         "test",
-        "  1) [chromium] › cart.spec.ts:3:1 › opens the cart\n\n    Test timeout of 30000ms exceeded.\n\n    Error: page.goto: net::ERR_CONNECTION_REFUSED at http://localhost:3000/\n\n    > 4 |   await page.goto('/');\n        at /home/runner/work/shop/shop/tests/cart.spec.ts:4:14\n\n  1 failed\n    [chromium] › cart.spec.ts:3:1 › opens the cart",
+        "  1) [chromium] › cart.spec.ts:3:1 › opens the cart\n\n    Test timeout of 30000ms exceeded.\n\n    Error: page.goto: net::ERR_CONNECTION_REFUSED at http://localhost:3000/\n\n    > 4 |   await page.goto('/');\n        at /__w/shop/shop/tests/cart.spec.ts:4:14\n\n  1 failed\n    [chromium] › cart.spec.ts:3:1 › opens the cart",
         command="npx playwright test",
     ),
     Case(
@@ -144,13 +144,13 @@ PROGRAMS = (
     Case(
         "axios",
         "",
-        "AxiosError: Request failed with status code 503\n    at settle (/home/runner/work/shop/shop/node_modules/axios/lib/core/settle.js:19:12)\n    at seed (/home/runner/work/shop/shop/scripts/seed.js:7:3)",
+        "AxiosError: Request failed with status code 503\n    at settle (/__w/shop/shop/node_modules/axios/lib/core/settle.js:19:12)\n    at seed (/__w/shop/shop/scripts/seed.js:7:3)",
         command="node scripts/seed.js",
     ),
     Case(
         "a migration",
         "",
-        'Traceback (most recent call last):\n  File "manage.py", line 7, in <module>\n    main()\n  File "/home/runner/work/shop/shop/shop/db.py", line 3, in connect\npsycopg2.OperationalError: connection to server at "localhost" (127.0.0.1), port 5432 failed: Connection refused',
+        'Traceback (most recent call last):\n  File "manage.py", line 7, in <module>\n    main()\n  File "/__w/shop/shop/shop/db.py", line 3, in connect\npsycopg2.OperationalError: connection to server at "localhost" (127.0.0.1), port 5432 failed: Connection refused',
         command="python manage.py migrate",
     ),
     Case(

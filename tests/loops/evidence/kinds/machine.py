@@ -55,7 +55,7 @@ CASES = (
         "infrastructure",
         BUILD,
         marks=(
-            "System.IO.IOException: No space left on device : '/home/runner/actions-runner/cached/_diag/Worker_20260301-000000-utc.log'",
+            "System.IO.IOException: No space left on device : '/github/home/actions-runner/cached/_diag/Worker_20260301-000000-utc.log'",
         ),
     ),
     Case(
@@ -168,7 +168,7 @@ CASES = (
     Case(
         "killed by the kernel, told by bash",
         "memory",
-        "/home/runner/work/_temp/ab.sh: line 1:  2143 Killed                  npm run build",
+        "/__w/_temp/ab.sh: line 1:  2143 Killed                  npm run build",
         command="npm run build",
         code=137,
     ),

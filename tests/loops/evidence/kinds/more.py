@@ -42,7 +42,7 @@ NETWORK = (
             "rustup, download",
             "rustup toolchain install stable",
             1,
-            "info: downloading component 'rustc'\nerror: could not download file from 'https://static.rust-lang.org/dist/2026-02-01/rustc-1.84.0-x86_64-unknown-linux-gnu.tar.xz' to '/home/runner/.rustup/downloads/ab.partial': error decoding response body: operation timed out",
+            "info: downloading component 'rustc'\nerror: could not download file from 'https://static.rust-lang.org/dist/2026-02-01/rustc-1.84.0-x86_64-unknown-linux-gnu.tar.xz' to '/github/home/.rustup/downloads/ab.partial': error decoding response body: operation timed out",
         ),
         (
             "powershell, 502",
@@ -118,7 +118,7 @@ MEMORY = _cases(
         "npm, killed by a signal",
         "npm run build",
         1,
-        "npm error path /home/runner/work/shop/shop\nnpm error command failed\nnpm error signal SIGKILL\nnpm error command sh -c vite build",
+        "npm error path /__w/shop/shop\nnpm error command failed\nnpm error signal SIGKILL\nnpm error command sh -c vite build",
     ),
     ("pnpm, 137", "pnpm build", 137, " ELIFECYCLE  Command failed with exit code 137."),
     (
@@ -196,7 +196,7 @@ PERMISSION = (
             "ssh key that is empty",
             "git push",
             128,
-            'Load key "/home/runner/.ssh/id_ed25519": error in libcrypto\ngit@github.com: Permission denied (publickey).\nfatal: Could not read from remote repository.',
+            'Load key "/github/home/.ssh/id_ed25519": error in libcrypto\ngit@github.com: Permission denied (publickey).\nfatal: Could not read from remote repository.',
         ),
         (
             "gcloud, forbidden",

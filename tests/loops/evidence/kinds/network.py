@@ -13,7 +13,7 @@ npm error network In most cases you are behind a proxy or have bad network setti
         "npm, registry 503": """
 npm error code E503
 npm error 503 Service Unavailable - GET https://registry.npmjs.org/lodash - Service Unavailable
-npm error A complete log of this run can be found in: /home/runner/.npm/_logs/2026-03-01T00_00_00_000Z-debug-0.log""",
+npm error A complete log of this run can be found in: /github/home/.npm/_logs/2026-03-01T00_00_00_000Z-debug-0.log""",
         "npm before version 10, registry 502": """
 npm ERR! code E502
 npm ERR! 502 Bad Gateway - GET https://registry.npmjs.org/react""",
@@ -123,7 +123,7 @@ Caused by:
   [28] Timeout was reached (failed to download any data for `serde v1.0.210` within 30s)""",
         "cargo, index 503": """
     Updating crates.io index
-error: failed to get `serde` as a dependency of package `shop v0.1.0 (/home/runner/work/shop/shop)`
+error: failed to get `serde` as a dependency of package `shop v0.1.0 (/__w/shop/shop)`
 
 Caused by:
   failed to query replaced source registry `crates-io`
@@ -149,7 +149,7 @@ HTTP request sent, awaiting response... 502 Bad Gateway
 2026-03-01 00:00:01 ERROR 502: Bad Gateway.""",
         "nuget, index 503": """
 /usr/share/dotnet/sdk/8.0.401/NuGet.targets(186,5): error :   Response status code does not indicate success: 503 (Service Unavailable).
-/home/runner/work/shop/shop/shop.csproj : error NU1301: Unable to load the service index for source https://api.nuget.org/v3/index.json.""",
+/__w/shop/shop/shop.csproj : error NU1301: Unable to load the service index for source https://api.nuget.org/v3/index.json.""",
         "bundler, rubygems 503": """
 Bundler::HTTPError Could not fetch specs from https://rubygems.org/ due to underlying error <bad response Service Unavailable 503 (https://rubygems.org/specs.4.8.gz)>""",
         "composer, packagist timed out": """

@@ -20,7 +20,7 @@ CONFIGURATION = (
         "configuration",
         "",
         marks=(
-            "Can't find 'action.yml', 'action.yaml' or 'Dockerfile' under '/home/runner/work/shop/shop/.github/actions/build'. Did you forget to run actions/checkout before running your local action?",
+            "Can't find 'action.yml', 'action.yaml' or 'Dockerfile' under '/__w/shop/shop/.github/actions/build'. Did you forget to run actions/checkout before running your local action?",
         ),
     ),
     Case(
@@ -34,7 +34,7 @@ CONFIGURATION = (
         "configuration",
         "",
         marks=(
-            "Dependencies lock file is not found in /home/runner/work/shop/shop. Supported file patterns: package-lock.json,npm-shrinkwrap.json,yarn.lock",
+            "Dependencies lock file is not found in /__w/shop/shop. Supported file patterns: package-lock.json,npm-shrinkwrap.json,yarn.lock",
         ),
     ),
     Case(
@@ -55,13 +55,13 @@ CONFIGURATION = (
             "command not found",
             "frobnicate",
             127,
-            "/home/runner/work/_temp/ab.sh: line 1: frobnicate: command not found",
+            "/__w/_temp/ab.sh: line 1: frobnicate: command not found",
         ),
         (
             "script not there",
             "./scripts/ci.sh",
             127,
-            "/home/runner/work/_temp/ab.sh: line 1: ./scripts/ci.sh: No such file or directory",
+            "/__w/_temp/ab.sh: line 1: ./scripts/ci.sh: No such file or directory",
         ),
         (
             "npm script not there",
@@ -73,14 +73,14 @@ CONFIGURATION = (
             "no package.json",
             "npm test",
             254,
-            "npm error code ENOENT\nnpm error syscall open\nnpm error path /home/runner/work/shop/shop/package.json\nnpm error errno -2\nnpm error enoent Could not read package.json: Error: ENOENT: no such file or directory, open '/home/runner/work/shop/shop/package.json'",
+            "npm error code ENOENT\nnpm error syscall open\nnpm error path /__w/shop/shop/package.json\nnpm error errno -2\nnpm error enoent Could not read package.json: Error: ENOENT: no such file or directory, open '/__w/shop/shop/package.json'",
         ),
         ("make has no such rule", "make tset", 2, "make: *** No rule to make target 'tset'.  Stop."),
         (
             "pytest: unknown option",
             "pytest --cov",
             4,
-            "ERROR: usage: pytest [options] [file_or_dir] [file_or_dir] [...]\npytest: error: unrecognized arguments: --cov\n  inifile: /home/runner/work/shop/shop/pyproject.toml\n  rootdir: /home/runner/work/shop/shop",
+            "ERROR: usage: pytest [options] [file_or_dir] [file_or_dir] [...]\npytest: error: unrecognized arguments: --cov\n  inifile: /__w/shop/shop/pyproject.toml\n  rootdir: /__w/shop/shop",
         ),
         (
             "pytest: file not there",
@@ -164,7 +164,7 @@ DEPENDENCY = _cases(
         "cargo: no such version",
         "cargo build",
         101,
-        'error: failed to select a version for the requirement `serde = "^99"`\ncandidate versions found which didn\'t match: 1.0.210, 1.0.209, ...\nlocation searched: crates.io index\nrequired by package `shop v0.1.0 (/home/runner/work/shop/shop)`',
+        'error: failed to select a version for the requirement `serde = "^99"`\ncandidate versions found which didn\'t match: 1.0.210, 1.0.209, ...\nlocation searched: crates.io index\nrequired by package `shop v0.1.0 (/__w/shop/shop)`',
     ),
     (
         "go: missing sum",
@@ -188,7 +188,7 @@ DEPENDENCY = _cases(
         "nuget: no such package",
         "dotnet restore",
         1,
-        "/home/runner/work/shop/shop/shop.csproj : error NU1101: Unable to find package Acme.Lib. No packages exist with this id in source(s): nuget.org",
+        "/__w/shop/shop/shop.csproj : error NU1101: Unable to find package Acme.Lib. No packages exist with this id in source(s): nuget.org",
     ),
     (
         "composer: cannot be resolved",
@@ -227,7 +227,7 @@ LINT = _cases(
         "eslint",
         "npx eslint .",
         1,
-        "/home/runner/work/shop/shop/src/a.js\n  1:7  error  'x' is assigned a value but never used  no-unused-vars\n\n✖ 1 problem (1 error, 0 warnings)",
+        "/__w/shop/shop/src/a.js\n  1:7  error  'x' is assigned a value but never used  no-unused-vars\n\n✖ 1 problem (1 error, 0 warnings)",
     ),
     (
         "prettier",
@@ -245,7 +245,7 @@ LINT = _cases(
         "cargo fmt",
         "cargo fmt --check",
         1,
-        "Diff in /home/runner/work/shop/shop/src/main.rs:1:\n-fn main(){}\n+fn main() {}",
+        "Diff in /__w/shop/shop/src/main.rs:1:\n-fn main(){}\n+fn main() {}",
     ),
     (
         "pre-commit",
@@ -273,20 +273,20 @@ CODE = _cases(
         "javac by maven",
         "mvn -B package",
         1,
-        "[ERROR] COMPILATION ERROR : \n[ERROR] /home/runner/work/shop/shop/src/main/java/com/acme/Shop.java:[3,9] cannot find symbol\n[ERROR] Failed to execute goal org.apache.maven.plugins:maven-compiler-plugin:3.11.0:compile (default-compile) on project shop: Compilation failure",
+        "[ERROR] COMPILATION ERROR : \n[ERROR] /__w/shop/shop/src/main/java/com/acme/Shop.java:[3,9] cannot find symbol\n[ERROR] Failed to execute goal org.apache.maven.plugins:maven-compiler-plugin:3.11.0:compile (default-compile) on project shop: Compilation failure",
     ),
     ("go build", "go build ./...", 1, "# github.com/acme/shop\n./main.go:7:2: undefined: total"),
     (
         "segmentation fault",
         "./shop",
         139,
-        "/home/runner/work/_temp/ab.sh: line 1:  2143 Segmentation fault      (core dumped) ./shop",
+        "/__w/_temp/ab.sh: line 1:  2143 Segmentation fault      (core dumped) ./shop",
     ),
     (
         "python",
         "python shop.py",
         1,
-        "Traceback (most recent call last):\n  File \"/home/runner/work/shop/shop/shop.py\", line 3, in <module>\n    total(None)\nTypeError: 'NoneType' object is not iterable",
+        "Traceback (most recent call last):\n  File \"/__w/shop/shop/shop.py\", line 3, in <module>\n    total(None)\nTypeError: 'NoneType' object is not iterable",
     ),
 )
 CASES = (*CONFIGURATION, *DEPENDENCY, *LINT, *CODE)
