@@ -4,6 +4,7 @@ import contextlib
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -29,24 +30,24 @@ class EmbeddedRedis:
         """Start the server; its URL. Raises RedisUnavailable with the reason."""
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.folder.chmod(0o700)
-        socket = self.folder / "redis.sock"
-        if len(os.fsencode(socket)) > SOCKET_LIMIT:
+        spot = self.folder / "redis.sock"
+        if len(os.fsencode(spot)) > SOCKET_LIMIT:
             self._runtime = Path(tempfile.mkdtemp(prefix="greenloop-"))
-            socket = self._runtime / "redis.sock"
-        socket.unlink(missing_ok=True)
+            spot = self._runtime / "redis.sock"
+        spot.unlink(missing_ok=True)
         command = [
-            binary(), "--port", "0", "--unixsocket", str(socket), "--unixsocketperm", "700", "--dir", str(self.folder),
+            binary(), "--port", "0", "--unixsocket", str(spot), "--unixsocketperm", "700", "--dir", str(self.folder),
             "--appendonly", "yes", "--appendfsync", "everysec", "--save", "", "--daemonize", "no",
         ]  # fmt: skip
         with (self.folder / "redis.log").open("ab") as output:
             self._process = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True)
         deadline = time.monotonic() + START_SECONDS
-        while not socket.exists():
+        while not _listens(spot):
             if self._process.poll() is not None or time.monotonic() > deadline:
                 self.stop()
                 raise RedisUnavailable(f"{command[0]} did not start in {self.folder}: see redis.log there")
             time.sleep(0.01)
-        return f"unix://{socket}"
+        return f"unix://{spot}"
 
     @property
     def pid(self) -> int | None:
@@ -65,6 +66,12 @@ class EmbeddedRedis:
         if self._runtime is not None:
             shutil.rmtree(self._runtime, ignore_errors=True)
             self._runtime = None
+
+
+def _listens(path: Path) -> bool:
+    """Whether a server takes connections at that socket: the file is there a moment earlier."""
+    with socket.socket(socket.AF_UNIX) as knock:
+        return knock.connect_ex(os.fspath(path)) == 0
 
 
 def binary() -> str:
