@@ -44,10 +44,11 @@ def create_app(
     redis_url: str = "",
     fetch_tokens: FetchTokens | None = None,
     credentials: Credentials | None = None,
+    owned: contextlib.AsyncExitStack | None = None,
 ) -> Starlette:
     """The application. Raises ValueError when a setting that it cannot do without is missing.
 
-    `redis_url` is where the queue is; by default `settings.redis_url`.
+    `redis_url` is where the queue is; by default `settings.redis_url`. `owned` is closed when the application ends.
     """
     redis_url = redis_url or settings.redis_url
     if not redis_url:
@@ -85,6 +86,8 @@ def create_app(
             await shared.bus.close()
             await shared.queue.close()
             await shared.database.close()
+            if owned:
+                await owned.aclose()
 
     app = Application(
         receiver,
@@ -159,6 +162,7 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let what waits answer, then wait for the rest up to `DRAIN_SECONDS`."""
+        gc.unfreeze()
         self._shared.stopping.set()
         await super().shutdown(sockets)
         if self._ops is not None and self._observing is not None:

@@ -109,12 +109,17 @@ async def open_loop(settings: Settings, redis_url: str, worker: str) -> AsyncIte
 
 def open_web(settings: Settings, redis_url: str) -> Starlette:
     """The web application with everything it needs of GitHub."""
+    owned = contextlib.AsyncExitStack()
     database = Database(settings.database)
-    github = open_github(settings, Manners(database, redis_url))
-    credentials = TurnCredentials(database, Vault(settings.encryption_key_list()))
+    owned.push_async_callback(database.close)
+    manners = Manners(database, redis_url)
+    owned.push_async_callback(manners.close)
+    github = open_github(settings, manners)
+    owned.push_async_callback(github.aclose)
     return create_app(
         settings,
         redis_url=redis_url,
         fetch_tokens=CloneTokens(github, settings.github_web_url),
-        credentials=credentials,
+        credentials=TurnCredentials(database, Vault(settings.encryption_key_list())),
+        owned=owned,
     )
