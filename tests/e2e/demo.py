@@ -77,7 +77,11 @@ def finish(process: "subprocess.Popen[str]", seconds: float = 100) -> Ended:
         out, err = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         process.terminate()
-        out, err = process.communicate(timeout=30)
+        try:
+            out, err = process.communicate(timeout=30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, err = process.communicate()
         raise AssertionError(f"the demo did not end in {seconds} s:\n{out[-2000:]}\n{err[-4000:]}") from None
     last = out.strip().splitlines()[-1] if out.strip() else "{}"
     return Ended(process.returncode, json.loads(last), err)

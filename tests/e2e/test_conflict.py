@@ -4,6 +4,7 @@ import base64
 from pathlib import Path
 
 from tests.e2e.house import House, house
+from tests.walking import files
 
 RULES = {".github/greenloop.yml": "limits: {files: 2}\n"}
 FIRST = """
@@ -40,7 +41,7 @@ async def test_what_a_conflict_turn_merged_does_not_count_as_its_own(tmp_path: P
         await home.comment(opened["number"], "@greenloop make it right")
 
         async def begun() -> Path | None:
-            return next(home.settings.folder.rglob("begun"), None)
+            return next(iter(files(home.settings.folder, "begun")), None)
 
         spot = await home.until(begun)
         await push(home, "mine", "theirs")

@@ -10,6 +10,7 @@ from loops import env_secrets
 from loops.tables import Blob
 from loops.vault import Vault
 from tests.e2e.house import REPOSITORY, House, house
+from tests.walking import files
 
 VALUE = "planted$value\"of'the'tests"
 RULES = {".github/greenloop.yml": "env_secrets: [DATABASE_PASSWORD, NOT_STORED]\nenv_file: tests/.env.local\n"}
@@ -37,7 +38,7 @@ async def stored(home: House, value: str = VALUE) -> int:
 
 
 def env_files(home: House) -> list[Path]:
-    return [path for path in home.settings.folder.rglob("*") if path.name == ".env.local"]
+    return files(home.settings.folder, ".env.local")
 
 
 async def test_tests_get_their_secrets_afresh_each_turn_and_nothing_of_them_stays(tmp_path: Path) -> None:
@@ -118,7 +119,7 @@ async def test_the_file_of_a_turn_whose_runner_was_killed_goes_with_the_next_run
         await home.comment(number, "@greenloop make it right")
 
         async def begun() -> bool:
-            return any(path.name == "begun" for path in home.settings.folder.rglob("begun"))
+            return bool(files(home.settings.folder, "begun"))
 
         await home.until(begun)
         killed = [pid for pid in processes.table() if _is_runner(pid, home)]

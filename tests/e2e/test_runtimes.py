@@ -1,12 +1,8 @@
 """The main job with the agents themselves, a script in place of the model."""
 
-import shutil
-import subprocess
-from collections.abc import Iterator
-
 import pytest
 
-from tests.e2e.demo import finish, run, start
+from tests.e2e.demo import run
 from tests.tools import need
 
 pytestmark = pytest.mark.timeout(300)
@@ -14,23 +10,11 @@ NO_KEYS = {"OPENAI_API_KEY": "", "ANTHROPIC_API_KEY": ""}
 RUNTIMES = ("native", "codex", "claude", "opencode")
 
 
-@pytest.fixture(scope="module")
-def demos() -> Iterator[dict[str, "subprocess.Popen[str]"]]:
-    """A demo for each runtime that is installed, side by side: most of their time they wait."""
-    installed = [name for name in RUNTIMES if name == "native" or shutil.which(name)]
-    started = {name: start("--runtime", name, env=NO_KEYS) for name in installed}
-    yield started
-    for process in started.values():
-        if process.poll() is None:
-            process.terminate()
-            process.communicate(timeout=30)
-
-
 @pytest.mark.parametrize("runtime", RUNTIMES)
-def test_each_runtime_takes_the_demo_from_red_to_green(runtime: str, demos: dict[str, "subprocess.Popen[str]"]) -> None:
+def test_each_runtime_takes_the_demo_from_red_to_green(runtime: str) -> None:
     if runtime != "native":
         need(runtime)
-    ended = finish(demos[runtime], 250)
+    ended = run("--runtime", runtime, env=NO_KEYS, seconds=250)
     result = ended.result
     assert (ended.code, result["outcome"], result["attempts"]) == (0, "green", 1), ended.stderr[-3_000:]
     changed = [turn["changed_files"] for turn in result["turns"]]

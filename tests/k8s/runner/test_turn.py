@@ -9,6 +9,7 @@ from pathlib import Path
 
 from k8s.runner import protocol
 from tests.k8s.runner.conftest import Box, alive, remains
+from tests.walking import files
 
 
 def encoded(content: bytes) -> str:
@@ -226,10 +227,9 @@ def test_what_is_on_disk_while_an_agent_runs_holds_no_secret(started: Box) -> No
     told = started.give("echo up; sleep 1000", sha, env={"KEY": "sk-very-secret"}, stdin="prompt-very-private")
     started.service.wait(lambda: told.output)
     needles = [b"sk-very-secret", b"prompt-very-private", told.tokens[0].encode()]
-    for path in started.home.rglob("*"):
-        if path.is_file():
-            content = path.read_bytes()
-            assert not [needle for needle in needles if needle in content], path
+    for path in files(started.home):
+        content = path.read_bytes()
+        assert not [needle for needle in needles if needle in content], path
     state = json.loads((started.state(told) / "turn.json").read_text())
     assert state["env"] == {}
     told.cancel = "enough"

@@ -19,7 +19,7 @@ from loops.runtimes.scripted.conversation import Conversation
 from loops.runtimes.scripted.replies import Edit, Read, Refusal, Reply, Shell, Step
 from loops.runtimes.scripted.server import ModelServer
 from tests.k8s.runner.conftest import Box, remains
-from tests.k8s.runner.double import Service, Told
+from tests.k8s.runner.double import Service, Told, running
 
 KEY = "sk-planted-0123456789abcdef"
 LONG_PROMPT = "Please make it green.\n" + "x" * 200_000 + "\nThe end of the prompt."
@@ -101,8 +101,7 @@ class RealCli:
 
     def _all(self, box: Box, server: ModelServer) -> None:
         sha = box.commit({"a.txt": "red\n"})
-        process = box.start()
-        try:
+        with running(box.start()):
             turns = {case: self._turn(server, case) for case in SCRIPTS if case in self._cases}
             self._one(box, server, "work", turns["work"], sha)
             first = self.done["work"]
@@ -126,9 +125,6 @@ class RealCli:
             self._one(
                 box, server, "cancelled", turns["cancelled"], sha, cancel=lambda _: stop if begun.exists() else None
             )
-        finally:
-            process.terminate()
-            process.wait(15)
 
     def _turn(self, server: ModelServer, case: str) -> TurnRequest:
         own = self.name == "claude"
