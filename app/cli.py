@@ -22,11 +22,6 @@ main = typer.Typer(
 )
 
 
-@main.callback()
-def greenloop() -> None:
-    """Keeps single commands by their names."""
-
-
 for command in (demo, setup, up, web, worker, migrate, distill, replay, doctor):
     main.command()(command)
 main.command("github")(local_github)

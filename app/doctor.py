@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from app.command import one_line_errors
+
 
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
@@ -18,10 +20,9 @@ def doctor(
     """
     from app.checkup import examine
     from app.logging import configure
-    from app.serve import setting_errors
     from app.settings import Settings
 
-    with setting_errors():
+    with one_line_errors():
         settings = Settings()
         configure("error", json=False)
         found = asyncio.run(examine(settings, network=network))

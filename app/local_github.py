@@ -9,17 +9,22 @@ from typing import Annotated
 
 import typer
 
+from app.command import PortOption, one_line_errors
+
 
 def local_github(
-    port: Annotated[int, typer.Option(help="Where to listen; 0 takes a free port.")] = 0,
-    logs_port: Annotated[int, typer.Option(help="The second origin, of log blobs; 0 takes a free port.")] = 0,
+    port: PortOption = 0,
+    logs_port: Annotated[
+        int, typer.Option(min=0, max=65535, help="The second origin, of log blobs; 0 takes a free port.")
+    ] = 0,
     data: Annotated[
         Path | None, typer.Option(help="Folder for repositories and keys; without it, a temporary one.")
     ] = None,
     enterprise: Annotated[bool, typer.Option(help="Behave as GitHub Enterprise Server: /api/v3.")] = False,
 ) -> None:
     """Serve a local GitHub. Prints one line of JSON that says where it is, then serves until it is interrupted."""
-    asyncio.run(serve(port, logs_port, data, enterprise))
+    with one_line_errors():
+        asyncio.run(serve(port, logs_port, data, enterprise))
 
 
 async def serve(port: int, logs_port: int, data: Path | None, enterprise: bool) -> None:

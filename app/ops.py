@@ -80,12 +80,10 @@ async def _text(figures: Figures, database: Database) -> Response:
 class OpsServer(uvicorn.Server):
     """Serves beside the process's own work, which has the signals: it ends by `should_exit`."""
 
-    def __init__(self, app: Starlette, host: str, port: int) -> None:
+    def __init__(self, app: Starlette) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
-                host=host,
-                port=port,
                 lifespan="off",
                 ws="none",
                 access_log=False,

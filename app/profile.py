@@ -13,8 +13,10 @@ profile = typer.Typer(no_args_is_help=True, help="Provider accounts that agents 
 
 @profile.command()
 def add(
-    installation: Annotated[str, typer.Argument(help="Login of the account that installed the App.")],
-    name: Annotated[str, typer.Argument(help="A name of your choice.")],
+    installation: Annotated[
+        str, typer.Argument(metavar="INSTALLATION", help="Login of the account that installed the App.")
+    ],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name of your choice.")],
     provider: Annotated[str, typer.Option(help="anthropic, openai, openrouter, …")],
     kind: Annotated[str, typer.Option(help="api_key, opencode_auth_json or anthropic_oauth_json.")] = "api_key",
     person: Annotated[str | None, typer.Option(help="Login of the person it belongs to; else everybody's.")] = None,
@@ -45,7 +47,7 @@ def list_() -> None:
 
 
 @profile.command()
-def remove(account: Annotated[int, typer.Argument(help="Its number in `profile list`.")]) -> None:
+def remove(account: Annotated[int, typer.Argument(metavar="ACCOUNT", help="Its number in `profile list`.")]) -> None:
     """Forget an account and its secret."""
     from loops.accounts import remove as forget
 

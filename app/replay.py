@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from app.command import one_line_errors
+
 TIMEOUT_SECONDS = 30.0
 
 
@@ -24,12 +26,11 @@ def replay(
     """
     import httpx
 
-    from app.serve import setting_errors
     from app.settings import Settings
     from app.web import WEBHOOKS
     from github.signature import sign
 
-    with setting_errors():
+    with one_line_errors():
         settings = Settings()
         body = typer.get_binary_stream("stdin").read() if str(file) == "-" else file.read_bytes()
         secrets = settings.webhook_secret_list()

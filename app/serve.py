@@ -3,11 +3,12 @@
 import asyncio
 import contextlib
 import os
-import sys
-from collections.abc import Iterator
+import socket
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from app.command import PortOption, database_errors, listen, one_line_errors
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
 WAIT_PAUSE = 1.0
 
 HostOption = Annotated[str, typer.Option(help="Address to listen on. Keep 127.0.0.1 unless a proxy is in front.")]
-PortOption = Annotated[int, typer.Option(help="Port to listen on.")]
 OpsPortOption = Annotated[
-    int, typer.Option(help="A port for probes and Prometheus alone; let nobody else reach it. 0: none.")
+    int,
+    typer.Option(min=0, max=65535, help="A port for probes and Prometheus alone; let nobody else reach it. 0: none."),
 ]
 
 
@@ -26,37 +27,51 @@ def web(host: HostOption = "127.0.0.1", port: PortOption = 8080, ops_port: OpsPo
     from app.web import server
     from app.wiring import open_web
 
-    with setting_errors():
+    with one_line_errors():
         settings = _settings()
-        app = open_web(settings, _redis_url(settings))
-    server(app, host=host, port=port, ops_port=ops_port).run()
+        redis_url = _redis_url(settings)
+        with listen(host, port) as listening, _ops(host, ops_port) as ops:
+            server(open_web(settings, redis_url), ops=ops).run(sockets=[listening])
 
 
 def worker(host: HostOption = "127.0.0.1", ops_port: OpsPortOption = 0) -> None:
     """Run a worker: the steps of the loop and the sweep. `--ops-port` serves /healthz, /readyz and /metrics."""
     from app.worker import run
 
-    with setting_errors():
+    with one_line_errors():
         settings = _settings()
-        asyncio.run(run(settings, _redis_url(settings), ops=(host, ops_port) if ops_port else None))
+        redis_url = _redis_url(settings)
+        with _ops(host, ops_port) as ops:
+            asyncio.run(run(settings, redis_url, ops=ops))
+
+
+def up(host: HostOption = "127.0.0.1", port: PortOption = 8080) -> None:
+    """Run everything in one process on this machine: SQLite, an embedded Redis, local boxes."""
+    from app.up import run
+
+    with one_line_errors():
+        settings = _settings()
+        with listen(host, port) as listening:
+            asyncio.run(run(settings, listening))
 
 
 def migrate(
-    wait: Annotated[float, typer.Option(help="Seconds to wait for a database that does not answer yet.")] = 0,
+    wait: Annotated[float, typer.Option(min=0, help="Seconds to wait for a database that does not answer yet.")] = 0,
 ) -> None:
     """Bring the database to the current schema."""
     from app.settings import Settings
     from loops.migrations import upgrade
 
-    async def work() -> None:
+    async def work(url: str) -> None:
         if wait:
-            await _answering(settings.database, wait)
-        await upgrade(settings.database)
+            await _answering(url, wait)
+        with database_errors():
+            await upgrade(url)
 
-    with setting_errors():
+    with one_line_errors():
         settings = Settings()
-        settings.folder.mkdir(parents=True, exist_ok=True)
-        asyncio.run(work())
+        settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        asyncio.run(work(settings.database))
 
 
 async def _answering(url: str, seconds: float) -> None:
@@ -83,13 +98,8 @@ async def _answering(url: str, seconds: float) -> None:
         await database.close()
 
 
-def up(host: HostOption = "127.0.0.1", port: PortOption = 8080) -> None:
-    """Run everything in one process on this machine: SQLite, an embedded Redis, local boxes."""
-    from app.up import run
-
-    with setting_errors():
-        settings = _settings()
-        asyncio.run(run(settings, host, port))
+def _ops(host: str, port: int) -> contextlib.AbstractContextManager[socket.socket | None]:
+    return listen(host, port) if port else contextlib.nullcontext()
 
 
 def _settings() -> "Settings":
@@ -110,22 +120,3 @@ def _redis_url(settings: "Settings") -> str:
     if not settings.redis_url:
         raise ValueError("GREENLOOP_REDIS_URL is empty: name a Redis, or run everything with `greenloop up`")
     return settings.redis_url
-
-
-@contextlib.contextmanager
-def setting_errors() -> Iterator[None]:
-    """A setting that cannot be used ends the command in one line, not in a traceback."""
-    from pydantic import ValidationError
-
-    from loops.vault import VaultError
-
-    try:
-        yield
-    except ValidationError as error:
-        for each in error.errors():
-            name = "_".join(str(part) for part in each["loc"]).upper()
-            print(f"greenloop: GREENLOOP_{name}: {each['msg']}", file=sys.stderr)
-        raise typer.Exit(2) from None
-    except (ValueError, OSError, VaultError) as error:
-        print(f"greenloop: {error}", file=sys.stderr)
-        raise typer.Exit(2) from None

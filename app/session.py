@@ -1,14 +1,15 @@
 """`greenloop session`: start, look at, follow, cancel and list sessions, on the service's own database."""
 
 import asyncio
-import contextlib
 import json
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Callable, Coroutine
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from app.command import one_line_errors, opened
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -134,45 +135,16 @@ def list_all(
     _with_database(run)
 
 
-def _with_database(run: Any) -> None:
-    """Run `run(settings, database)`; what cannot be used or found ends in one line and the exit code 2."""
-    from app.serve import setting_errors
+def _with_database(work: "Callable[[Settings, Database], Coroutine[Any, Any, None]]") -> None:
+    """Run `work(settings, database)`."""
     from app.settings import Settings
-    from loops.contracts import Unknown
 
-    with setting_errors(), _named(Unknown):
-        settings = Settings()
-        asyncio.run(_run(run, settings))
+    async def run(settings: Settings) -> None:
+        async with opened(settings) as database:
+            await work(settings, database)
 
-
-async def _run(run: Any, settings: "Settings") -> None:
-    async with _opened(settings) as database:
-        await run(settings, database)
-
-
-@contextlib.asynccontextmanager
-async def _opened(settings: "Settings") -> AsyncIterator["Database"]:
-    from sqlalchemy.exc import DBAPIError
-
-    from loops.database import Database
-
-    database = Database(settings.database)
-    try:
-        yield database
-    except DBAPIError as error:
-        kind = type(error.orig).__name__
-        text = f"the database does not answer as it should ({kind}): is it migrated? See `greenloop migrate`"
-        raise ValueError(text) from None
-    finally:
-        await database.close()
-
-
-@contextlib.contextmanager
-def _named(kind: type[LookupError]) -> Iterator[None]:
-    try:
-        yield
-    except kind as error:
-        raise ValueError(str(error.args[0])) from None
+    with one_line_errors():
+        asyncio.run(run(Settings()))
 
 
 async def _wake(settings: "Settings", row: int, job: str) -> None:

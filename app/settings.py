@@ -17,7 +17,7 @@ from loops.vault import keys_of
 class Settings(BaseSettings, LoopOptions):
     """The settings. `GREENLOOP_<NAME>` sets a field; a `…_FILE` is read where a secret is mounted as a file."""
 
-    model_config = SettingsConfigDict(env_prefix="GREENLOOP_", frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="GREENLOOP_", env_ignore_empty=True, frozen=True, extra="ignore")
 
     data: Path = Field(Path("~/.greenloop"), description="Folder of SQLite, the embedded Redis and the local boxes.")
     database_url: str = Field("", description="sqlite:///FILE or postgresql://…; empty: SQLite in the data folder.")
@@ -85,38 +85,50 @@ class Settings(BaseSettings, LoopOptions):
         return self.service_url or self.public_url
 
     def private_key(self) -> str:
-        """The App's key. Raises ValueError where there is none, OSError for a file that cannot be read."""
+        """The App's key. Raises ValueError where there is none."""
         if not self.app_id:
             raise ValueError("GREENLOOP_APP_ID is not set: `greenloop setup URL` makes an App and its settings")
-        return _secret(self.app_private_key, self.app_private_key_file)
+        return self._secret("app_private_key")
 
     def webhook_secret_list(self) -> list[bytes]:
-        return [line.encode() for line in _lines(_secret(self.webhook_secrets, self.webhook_secrets_file))]
+        return [line.encode() for line in _lines(self._secret("webhook_secrets"))]
 
     def api_token_text(self) -> str:
-        return _secret(self.api_token, self.api_token_file).strip()
+        return self._secret("api_token").strip()
 
     def sign_in_secret_text(self) -> str:
-        return _secret(self.sign_in_secret, self.sign_in_secret_file).strip()
+        return self._secret("sign_in_secret").strip()
 
     def encryption_key_list(self) -> list[str]:
         """The keys; where none is named, those of the file that `greenloop up` made in the data folder."""
         named = self.encryption_keys_file is not None or self.encryption_keys.get_secret_value()
         if not named and self.key_file.exists():
             return keys_of(self.key_file.read_text())
-        return keys_of(_secret(self.encryption_keys, self.encryption_keys_file))
+        return keys_of(self._secret("encryption_keys"))
 
     def secret_values(self) -> list[str]:
         """All secrets of the service itself, as far as they are set: what must never be shown."""
         hooks = (secret.decode("utf-8", "replace") for secret in self.webhook_secret_list())
         known = [
-            _secret(self.app_private_key, self.app_private_key_file),
+            self._secret("app_private_key"),
             *hooks,
             *self.encryption_key_list(),
             self.api_token_text(),
             self.sign_in_secret_text(),
         ]
         return [secret for secret in known if secret]
+
+    def _secret(self, name: str) -> str:
+        """The secret field `name`, out of its file where one is named. Raises ValueError for a file without text."""
+        file: Path | None = getattr(self, f"{name}_file")
+        if file is None:
+            value: SecretStr = getattr(self, name)
+            return value.get_secret_value()
+        try:
+            return file.expanduser().read_text()
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it holds no text"
+            raise ValueError(f"GREENLOOP_{name.upper()}_FILE: {file} cannot be read: {reason}") from error
 
 
 def unknown_variables(names: Iterable[str]) -> dict[str, str]:
@@ -127,10 +139,6 @@ def unknown_variables(names: Iterable[str]) -> dict[str, str]:
     unknown = [name for name in own if name not in known and not name.startswith("TEST_")]
     nearest = {name: difflib.get_close_matches(name, known, 1) for name in unknown}
     return {prefix + name: prefix + found[0] if found else "" for name, found in nearest.items()}
-
-
-def _secret(value: SecretStr, file: Path | None) -> str:
-    return file.expanduser().read_text() if file is not None else value.get_secret_value()
 
 
 def _lines(text: str) -> list[str]:

@@ -3,11 +3,12 @@
 import asyncio
 import secrets
 import shlex
-import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from app.command import PortOption, listen, one_line_errors
 
 if TYPE_CHECKING:
     from github.addresses import Addresses
@@ -17,30 +18,29 @@ ENV_FILE = "greenloop.env"
 
 
 def setup(
-    public_url: Annotated[str, typer.Argument(help="Where GitHub and people will reach the service, https://….")],
+    public_url: Annotated[
+        str, typer.Argument(metavar="PUBLIC_URL", help="Where GitHub and people will reach the service, https://….")
+    ],
     organization: Annotated[str, typer.Option(help="Who owns the App; without it, you.")] = "",
     name: Annotated[str, typer.Option(help="The App's name, and how people mention it.")] = "Greenloop",
     workflows: Annotated[bool, typer.Option(help="Ask for the right to change workflow files, too.")] = False,
     folder: Annotated[Path, typer.Option(help="Where the key and the secrets go.")] = Path("greenloop-app"),
-    port: Annotated[
-        int, typer.Option(help="Where the page is served on this machine; 0 takes a free port.", min=0, max=65535)
-    ] = 0,
+    port: PortOption = 0,
 ) -> None:
     """Make the GitHub App: open the page that this command names, agree, install.
 
     GitHub is the one of GREENLOOP_GITHUB_API_URL. The exit code is 2 for input that cannot be used.
     """
-    from app.serve import setting_errors
     from app.settings import Settings
     from app.setup_page import SetupPage
     from github.addresses import Addresses
     from github.manifest import form_url, manifest
 
-    with setting_errors():
+    with one_line_errors():
         settings = Settings()
         addresses = Addresses.of(settings.github_api_url, settings.github_web_url)
         make_empty(folder)
-        listening = socket.create_server(("127.0.0.1", port))
+        listening = listen("127.0.0.1", port)
         here = f"http://127.0.0.1:{listening.getsockname()[1]}"
         wanted = manifest(public_url, name=name, redirect_url=f"{here}/created", workflows=workflows)
     state = secrets.token_urlsafe(16)

@@ -1,37 +1,55 @@
 """Everything in one process, for one machine."""
 
 import asyncio
+import contextlib
+import socket
 
+import structlog
+
+from app.command import database_errors
 from app.settings import Settings
 from app.valkey import EmbeddedRedis
 from app.web import server
-from app.wiring import open_web
+from app.wiring import open_github, open_web
 from app.worker import on_signals
 from app.worker import run as run_worker
 from loops.migrations import upgrade
 from loops.vault import make_key_file
 
+log = structlog.get_logger(__name__)
 
-async def run(settings: Settings, host: str, port: int) -> None:
-    """Migrate, start the Redis of our own where none is named, and run web and worker until SIGTERM or SIGINT."""
+
+async def run(settings: Settings, listening: socket.socket) -> None:
+    """Migrate, start the Redis of our own where none is named, and run web and worker until SIGTERM or SIGINT.
+
+    Raises ValueError for settings that cannot be used, and what ends one of the parts.
+    """
+    # A key that is none is said before a folder, a database or a server exists.
+    await open_github(settings).aclose()
     settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     if not settings.encryption_key_list():
         make_key_file(settings.key_file)
-    await upgrade(settings.database)
-    embedded = None if settings.redis_url else EmbeddedRedis(settings.folder / "redis")
-    redis_url = settings.redis_url or (embedded.start() if embedded else "")
-    try:
-        web = server(open_web(settings, redis_url), host=host, port=port, signals=False)
+    with database_errors():
+        await upgrade(settings.database)
+    with contextlib.ExitStack() as stack:
+        redis_url = settings.redis_url
+        if not redis_url:
+            embedded = EmbeddedRedis(settings.folder / "redis")
+            redis_url = embedded.start()
+            stack.callback(embedded.stop)
+        web = server(open_web(settings, redis_url), signals=False)
         stop = on_signals()
         parts = [
-            asyncio.create_task(web.serve(), name="web"),
+            asyncio.create_task(web.serve([listening]), name="web"),
             asyncio.create_task(run_worker(settings, redis_url, stop=stop), name="worker"),
             asyncio.create_task(stop.wait(), name="stop"),
         ]
+        host, port = listening.getsockname()[:2]
+        log.info("up.start", at=f"http://{host}:{port}", public_url=settings.public_url, data=str(settings.folder))
         await asyncio.wait(parts, return_when=asyncio.FIRST_COMPLETED)
         stop.set()
         web.should_exit = True
-        await asyncio.gather(*parts)
-    finally:
-        if embedded is not None:
-            embedded.stop()
+        # Both end in their own order before the fault of one of them ends us.
+        await asyncio.wait(parts)
+        for part in parts:
+            part.result()

@@ -1,4 +1,4 @@
-"""What the commands that keep secrets have in common: the database and the vault, and errors in one line."""
+"""What the commands that keep secrets have in common: the vault, and a secret from standard input."""
 
 import asyncio
 import sys
@@ -7,35 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from app.command import one_line_errors, opened
+
 if TYPE_CHECKING:
     from loops.database import Database
     from loops.vault import Vault
 
 
 def with_vault(work: "Callable[[Database, Vault], Coroutine[Any, Any, Any]]") -> Any:
-    """What `work(database, vault)` comes to; what cannot be used or found ends in one line and the exit code 2."""
-    from app.serve import setting_errors
+    """What `work(database, vault)` comes to."""
     from app.settings import Settings
-    from loops.accounts import UnknownOwner
-    from loops.box_secrets import CannotPrepare
-    from loops.database import Database
-    from loops.env_secrets import BadSecret, UnknownTarget
     from loops.vault import Vault
 
-    async def run() -> Any:
-        settings = Settings()
-        database = Database(settings.database)
-        try:
+    async def run(settings: Settings) -> Any:
+        async with opened(settings) as database:
             return await work(database, Vault(settings.encryption_key_list()))
-        finally:
-            await database.close()
 
-    with setting_errors():
-        try:
-            return asyncio.run(run())
-        except (UnknownOwner, UnknownTarget, BadSecret, CannotPrepare) as error:
-            print(f"greenloop: {error}", file=sys.stderr)
-            raise typer.Exit(2) from None
+    with one_line_errors():
+        return asyncio.run(run(Settings()))
 
 
 def read_secret(command: str) -> str:

@@ -139,11 +139,14 @@ class Application(Starlette):
 class Server(uvicorn.Server):
     """uvicorn, telling the surface as soon as it is to stop, so that long polls and live streams end at once."""
 
-    def __init__(self, config: uvicorn.Config, shared: Surface, *, signals: bool, ops: OpsServer | None = None) -> None:
+    def __init__(
+        self, config: uvicorn.Config, shared: Surface, *, signals: bool, ops: socket.socket | None = None
+    ) -> None:
         super().__init__(config)
         self._shared = shared
         self._signals = signals
-        self._ops = ops
+        self._ops_socket = ops
+        self._ops = OpsServer(web_app(shared))
         self._observing: asyncio.Task[None] | None = None
 
     @contextlib.contextmanager
@@ -154,8 +157,8 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, then take all that was loaded out of the garbage collector's sight: it will not go away."""
-        if self._ops is not None:
-            self._observing = asyncio.create_task(self._ops.serve())
+        if self._ops_socket is not None:
+            self._observing = asyncio.create_task(self._ops.serve([self._ops_socket]))
         await super().startup(sockets)
         gc.collect()
         gc.freeze()
@@ -165,29 +168,18 @@ class Server(uvicorn.Server):
         gc.unfreeze()
         self._shared.stopping.set()
         await super().shutdown(sockets)
-        if self._ops is not None and self._observing is not None:
+        if self._observing is not None:
             self._ops.should_exit = True
             await self._observing
 
 
-def server(
-    app: Starlette,
-    *,
-    host: str = "127.0.0.1",
-    port: int = 8080,
-    fd: int | None = None,
-    signals: bool = True,
-    ops_port: int = 0,
-) -> Server:
-    """The server for `app`: `await server(app).serve()`. `fd`: a listening socket made before.
+def server(app: Starlette, *, signals: bool = True, ops: socket.socket | None = None) -> Server:
+    """The server for `app`: `await server(app).serve([listening])`. On `ops`, if there is one, it serves its figures.
 
-    Without `signals` it ends only by `should_exit`. At `ops_port`, if there is one, it serves its figures.
+    Without `signals` it ends only by `should_exit`.
     """
     config = uvicorn.Config(
         app,
-        host=host,
-        port=port,
-        fd=fd,
         loop="uvloop",
         http="httptools",
         ws="none",
@@ -198,6 +190,4 @@ def server(
         date_header=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,
     )
-    shared: Surface = app.state.surface
-    ops = OpsServer(web_app(shared), host, ops_port) if ops_port else None
-    return Server(config, shared, signals=signals, ops=ops)
+    return Server(config, app.state.surface, signals=signals, ops=ops)

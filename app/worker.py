@@ -16,6 +16,7 @@ from arq.worker import Worker
 from app.ops import OpsServer, Pulse, worker_app
 from app.settings import Settings
 from app.wiring import open_loop
+from github.errors import Unreachable
 from loops import queue
 from loops.context import Loop
 from loops.ending import end
@@ -40,11 +41,11 @@ def worker_name() -> str:
 
 
 async def run(
-    settings: Settings, redis_url: str, *, stop: asyncio.Event | None = None, ops: tuple[str, int] | None = None
+    settings: Settings, redis_url: str, *, stop: asyncio.Event | None = None, ops: socket.socket | None = None
 ) -> None:
     """Work until `stop` is set or SIGTERM or SIGINT arrives; then finish the steps under way.
 
-    `ops`: host and port of /healthz, /readyz and /metrics. Raises OSError when the port is taken.
+    `ops`: the listening socket of /healthz, /readyz and /metrics.
     """
     stop = stop or on_signals()
     pulse = Pulse()
@@ -66,20 +67,18 @@ async def run(
 
 
 @contextlib.asynccontextmanager
-async def _observed(pulse: Pulse, at: tuple[str, int] | None) -> AsyncIterator[None]:
+async def _observed(pulse: Pulse, ops: socket.socket | None) -> AsyncIterator[None]:
     """Serve what the worker tells of itself, from before its start to after its end."""
-    if at is None:
+    if ops is None:
         yield
         return
-    listening = socket.create_server(at)
-    server = OpsServer(worker_app(pulse), *at)
-    serving = asyncio.create_task(server.serve([listening]))
+    server = OpsServer(worker_app(pulse))
+    serving = asyncio.create_task(server.serve([ops]))
     try:
         yield
     finally:
         server.should_exit = True
         await serving
-        listening.close()
 
 
 def on_signals() -> asyncio.Event:
@@ -98,7 +97,7 @@ async def _again(
         outcome = "ok"
         try:
             await work()
-        except (redis.RedisError, OSError) as error:
+        except (redis.RedisError, Unreachable, OSError) as error:
             outcome = "unreachable"
             log.warning("worker.unreachable", part=name, error=str(error))
         except Exception as error:

@@ -6,7 +6,10 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from sqlalchemy import event, func, make_url, select
+from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
+
+_URLS = "sqlite:///FILE or postgresql://USER:PASSWORD@HOST/NAME"
 
 
 class Database:
@@ -81,11 +84,13 @@ def async_url(url: str) -> str:
 
     Raises ValueError for another database.
     """
-    parsed = make_url(url)
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        # the URL itself may hold a password
+        raise ValueError(f"the database URL is none: use {_URLS}") from None
     drivers = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "postgres": "postgresql+asyncpg"}
     backend = parsed.drivername.partition("+")[0]
     if backend not in drivers:
-        raise ValueError(
-            f"database URL with {parsed.drivername!r}: use sqlite:///FILE or postgresql://USER:PASSWORD@HOST/NAME"
-        )
+        raise ValueError(f"database URL with {parsed.drivername!r}: use {_URLS}")
     return parsed.set(drivername=drivers[backend]).render_as_string(hide_password=False)

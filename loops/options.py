@@ -1,10 +1,12 @@
 """How the loop behaves: the part of the settings that `loops` reads. `app.settings.Settings` adds the process's own."""
 
 from typing import Literal
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from loops.prices import Price, price_of, table_of
+from loops.runtimes.registry import names
 
 
 class LoopOptions(BaseModel):
@@ -52,6 +54,20 @@ class LoopOptions(BaseModel):
         description='Prices for CLIs that tell no cost, as JSON: {"MODEL": {"input": 1, "cached": 0.1, "output": 4}}, '
         "US dollars for a million tokens. Each replaces, or adds to, a list price in loops/prices.py.",
     )
+
+    @field_validator("public_url", "service_url", "github_api_url", "github_web_url", check_fields=False)
+    @classmethod
+    def _urls_are_urls(cls, url: str) -> str:
+        if url and not (urlsplit(url).scheme in ("http", "https") and urlsplit(url).hostname):
+            raise ValueError(f"{url!r} is no http(s) URL")
+        return url
+
+    @field_validator("runtime")
+    @classmethod
+    def _runtime_is_known(cls, runtime: str) -> str:
+        if runtime not in names():
+            raise ValueError(f"{runtime!r} is no runtime; there are {', '.join(names())}")
+        return runtime
 
     @field_validator("prices")
     @classmethod

@@ -19,19 +19,12 @@ T = TypeVar("T")
 START_SECONDS = 20.0
 
 
-def _bound(host: str, port: int) -> socket.socket:
-    bound = socket.socket(socket.AF_INET)
-    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    bound.bind((host, port))
-    return bound
-
-
 class Listener:
     """Starts and stops the thread. Raises OSError when a port is taken."""
 
     def __init__(self, hub: "Hub", control: Sequence[Route], host: str, port: int, logs_port: int) -> None:
         self._hub, self._control = hub, control
-        self._sockets = [_bound(host, port), _bound(host, logs_port)]
+        self._sockets = [socket.create_server((host, each)) for each in (port, logs_port)]
         web, blobs = (f"http://{host}:{bound.getsockname()[1]}" for bound in self._sockets)
         hub.listen_at(web, blobs)
         self._ready: concurrent.futures.Future[asyncio.AbstractEventLoop] = concurrent.futures.Future()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
+from alembic.util import CommandError
 
 from loops.database import async_url
 
@@ -20,5 +21,12 @@ def config(url: str) -> Config:
 
 
 async def upgrade(url: str) -> None:
-    """Bring the database at `url` to the current schema; running it twice changes nothing."""
-    await asyncio.to_thread(command.upgrade, config(url), "head")
+    """Bring the database at `url` to the current schema; running it twice changes nothing.
+
+    Raises ValueError for a schema that this version does not know.
+    """
+    try:
+        await asyncio.to_thread(command.upgrade, config(url), "head")
+    except CommandError as error:
+        text = f"the database's schema is not one of this version's ({error}): run the version that made it, or newer"
+        raise ValueError(text) from error

@@ -239,7 +239,7 @@ async def test_the_network_of_boxes_is_tried_where_that_is_asked_for(
 @contextlib.asynccontextmanager
 async def serving_plain(app: Starlette) -> AsyncIterator[str]:
     bound = socket.create_server(("127.0.0.1", 0))
-    server = OpsServer(app, "127.0.0.1", 0)
+    server = OpsServer(app)
     task = asyncio.create_task(server.serve([bound]))
     yield f"http://127.0.0.1:{bound.getsockname()[1]}"
     server.should_exit = True

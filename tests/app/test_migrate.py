@@ -1,5 +1,7 @@
 """`greenloop migrate`."""
 
+import contextlib
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,16 @@ def test_a_database_that_never_answers_ends_the_wait_with_what_it_said(
     ended = CliRunner().invoke(main, ["migrate", "--wait", "0.2"])
     assert ended.exit_code == 2
     assert "did not answer within 0 s" in ended.output and "Error" in ended.output
+
+
+def test_a_schema_of_a_newer_version_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GREENLOOP_DATA", str(tmp_path))
+    assert CliRunner().invoke(main, ["migrate"]).exit_code == 0
+    with contextlib.closing(sqlite3.connect(tmp_path / "greenloop.db")) as database, database:
+        database.execute("UPDATE alembic_version SET version_num = '9999'")
+    ended = CliRunner().invoke(main, ["migrate"])
+    assert ended.exit_code == 2
+    assert ended.output.startswith("greenloop: ") and "'9999'" in ended.output and "newer" in ended.output
 
 
 def test_a_database_that_comes_late_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

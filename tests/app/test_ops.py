@@ -11,6 +11,7 @@ import pytest
 from cryptography.fernet import Fernet
 from sqlalchemy import text
 
+from app.command import listen
 from app.ops import STALE_SECONDS, Pulse, worker_app
 from app.settings import Settings
 from app.web import create_app, server
@@ -57,8 +58,8 @@ async def test_a_worker_says_how_it_is_and_what_it_did(tmp_path: Path, sqlite_ur
             github_api_url=local.api_url,
             github_web_url=local.web_url,
         )
-        stop, port = asyncio.Event(), free_port()
-        async with running(run(settings, redis_url, stop=stop, ops=("127.0.0.1", port)), port) as http:
+        stop, ops = asyncio.Event(), listen("127.0.0.1", 0)
+        async with running(run(settings, redis_url, stop=stop, ops=ops), ops.getsockname()[1]) as http:
             assert (await until(http, "/readyz", 200)).json()["database"] == "ok"
             assert (await http.get("/healthz")).json() == {"status": "ok"}
             async with asyncio.timeout(15):
@@ -94,9 +95,10 @@ async def test_a_web_process_has_its_figures_on_a_port_of_their_own(
     tmp_path: Path, sqlite_url: str, redis_url: str
 ) -> None:
     settings = Settings(data=tmp_path, database_url=sqlite_url, redis_url=redis_url, webhook_secrets="s")
-    port = free_port()
-    made = server(create_app(settings), port=free_port(), signals=False, ops_port=port)
-    serving = asyncio.create_task(made.serve())
+    listening, ops = listen("127.0.0.1", 0), listen("127.0.0.1", 0)
+    port = ops.getsockname()[1]
+    made = server(create_app(settings), signals=False, ops=ops)
+    serving = asyncio.create_task(made.serve([listening]))
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as http:
         async with asyncio.timeout(10):
             while not made.started:

@@ -1,10 +1,22 @@
-import subprocess
-import sys
+import socket
 from pathlib import Path
 
 import pytest
+from cryptography.fernet import Fernet
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from typer.testing import CliRunner
 
+from app.cli import main
 from app.settings import Settings, unknown_variables
+
+KEY = rsa.generate_private_key(65537, 2048).private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+APP = {
+    "GREENLOOP_APP_ID": "7",
+    "GREENLOOP_APP_PRIVATE_KEY": KEY.decode(),
+    "GREENLOOP_WEBHOOK_SECRETS": "a secret of the webhook",
+    "GREENLOOP_GITHUB_API_URL": "http://127.0.0.1:1",
+}
 
 
 def test_a_variable_that_is_no_setting_is_found_with_the_one_that_was_meant() -> None:
@@ -22,18 +34,47 @@ def test_every_setting_says_what_it_is_for() -> None:
     [
         ({}, "GREENLOOP_APP_ID is not set"),
         ({"GREENLOOP_CAP": "many"}, "GREENLOOP_CAP: "),
-        ({"GREENLOOP_DATABASE_URL": "mysql://x/y"}, "'mysql'"),
-        ({"GREENLOOP_APP_ID": "7", "GREENLOOP_APP_PRIVATE_KEY_FILE": "/nowhere/key.pem"}, "/nowhere/key.pem"),
+        ({"GREENLOOP_RUNTIME": "moon"}, "GREENLOOP_RUNTIME: "),
+        ({"GREENLOOP_PUBLIC_URL": "greenloop.example.com"}, "GREENLOOP_PUBLIC_URL: "),
+        ({"GREENLOOP_BOX_POD": '{"home": {"sze": 1}}'}, "GREENLOOP_BOX_POD: home.sze: "),
+        ({"GREENLOOP_ALLOWED_BOTS": "renovate[bot]"}, '"allowed_bots"'),
+        ({**APP, "GREENLOOP_DATABASE_URL": "mysql://x/y"}, "'mysql'"),
+        ({**APP, "GREENLOOP_DATABASE_URL": "nonsense"}, "sqlite:///FILE or postgresql://"),
+        ({**APP, "GREENLOOP_DATABASE_URL": "postgresql://me:hidden@127.0.0.1:1/x"}, "GREENLOOP_DATABASE_URL"),
+        ({**APP, "GREENLOOP_DATABASE_URL": "sqlite:////nowhere/x.db"}, "unable to open database file"),
+        ({**APP, "GREENLOOP_DATA": "/dev/null/x"}, "/dev/null/x: Not a directory"),
+        ({**APP, "GREENLOOP_REDIS_URL": "nonsense"}, "redis://"),
+        ({**APP, "GREENLOOP_ENCRYPTION_KEYS": "short"}, "no Fernet key"),
+        (
+            {"GREENLOOP_APP_ID": "7", "GREENLOOP_APP_PRIVATE_KEY_FILE": "/nowhere/key.pem"},
+            "_KEY_FILE: /nowhere/key.pem",
+        ),
         ({"GREENLOOP_APP_ID": "7", "GREENLOOP_APP_PRIVATE_KEY": "no key"}, "no RSA key"),
+        ({**APP, "GREENLOOP_WEBHOOK_SECRETS": ""}, "webhook secret"),
+        ({**APP, "GREENLOOP_BOXES": "kubernetes"}, "set GREENLOOP_BOX_IMAGE"),
+        (APP, "no answer from GitHub"),
     ],
 )
 def test_a_service_that_cannot_start_says_why_in_one_line(env: dict[str, str], says: str, tmp_path: Path) -> None:
-    found = subprocess.run(
-        [sys.executable, "-m", "app", "up", "--port", "0"],
-        capture_output=True,
-        text=True,
-        env={"PATH": "/usr/bin:/bin", "GREENLOOP_DATA": str(tmp_path / "data"), **env},
-    )
-    assert found.returncode == 2
+    found = CliRunner().invoke(main, ["up", "--port", "0"], env={"GREENLOOP_DATA": str(tmp_path / "data"), **env})
+    assert found.exit_code == 2, found.output
+    last = found.stderr.splitlines()[-1]
+    assert last.startswith("greenloop: ") and says in last
+    assert "Traceback" not in found.stderr and "hidden" not in found.stderr
+
+
+@pytest.mark.parametrize("words", [["up", "--port"], ["web", "--port"], ["worker", "--ops-port"], ["github", "--port"]])
+def test_a_port_that_is_taken_is_said_in_one_line(words: list[str], tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        env = {**APP, "GREENLOOP_DATA": str(tmp_path), "GREENLOOP_REDIS_URL": "redis://127.0.0.1:1"}
+        env["GREENLOOP_ENCRYPTION_KEYS"] = Fernet.generate_key().decode()
+        found = CliRunner().invoke(main, [*words, str(taken.getsockname()[1])], env=env)
+    assert found.exit_code == 2, found.output
     assert found.stderr.startswith("greenloop: ") and found.stderr.count("\n") == 1
-    assert says in found.stderr
+    assert "in use" in found.stderr
+
+
+def test_an_empty_variable_is_one_that_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GREENLOOP_APP_PRIVATE_KEY_FILE", "")
+    monkeypatch.setenv("GREENLOOP_CAP", "")
+    assert (Settings().app_private_key_file, Settings().cap) == (None, 3)

@@ -109,8 +109,8 @@ class House:
         self.database = Database(self.settings.database)
         self._stack.push_async_callback(self.database.close)
         self._stack.push_async_callback(self._end_boxes)
-        web = server(open_web(self.settings, redis_url), fd=listening.fileno(), signals=False)
-        serving = asyncio.create_task(web.serve())
+        web = server(open_web(self.settings, redis_url), signals=False)
+        serving = asyncio.create_task(web.serve([listening]))
         self.stop = asyncio.Event()
         working = asyncio.create_task(run_worker(self.settings, redis_url, stop=self.stop))
 

@@ -1,0 +1,97 @@
+"""What the commands have in common: errors that end them in one line, and the database they work on."""
+
+import contextlib
+import socket
+import sys
+from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+    from app.settings import Settings
+    from loops.database import Database
+
+PortOption = Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")]
+
+
+@contextlib.contextmanager
+def one_line_errors() -> Iterator[None]:
+    """What cannot be used, found or reached ends the command in one line and the exit code 2, not in a traceback."""
+    from pydantic import ValidationError
+    from pydantic_settings import SettingsError
+
+    from app.valkey import RedisUnavailable
+    from github.errors import GitHubError
+    from loops.accounts import UnknownOwner
+    from loops.box_secrets import CannotPrepare
+    from loops.contracts import Unknown
+    from loops.env_secrets import UnknownTarget
+    from loops.vault import VaultError
+
+    try:
+        yield
+    except ValidationError as error:
+        _end(*_settings_lines(error))
+    except SettingsError as error:
+        _end(f"{error}: it is written as JSON ({error.__cause__})")
+    except OSError as error:
+        _end(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except (UnknownOwner, UnknownTarget, Unknown, CannotPrepare) as error:
+        _end(str(error))
+    except (ValueError, VaultError, GitHubError, RedisUnavailable) as error:
+        _end(str(error))
+
+
+def _end(*lines: str) -> None:
+    for line in lines:
+        print(f"greenloop: {line}", file=sys.stderr)
+    raise typer.Exit(2) from None
+
+
+def _settings_lines(error: "ValidationError") -> Iterator[str]:
+    for each in error.errors():
+        name, *inside = (str(part) for part in each["loc"])
+        yield ": ".join([f"GREENLOOP_{name.upper()}", *([".".join(inside)] if inside else []), each["msg"]])
+
+
+@contextlib.asynccontextmanager
+async def opened(settings: "Settings") -> AsyncIterator["Database"]:
+    """The service's database, closed after the block. Raises ValueError with the way out where it cannot be used."""
+    from loops.database import Database
+
+    with database_errors():
+        database = Database(settings.database)
+        try:
+            yield database
+        finally:
+            await database.close()
+
+
+@contextlib.contextmanager
+def database_errors() -> Iterator[None]:
+    """Turns what a database refuses, or that it does not answer, into a ValueError that says the way out."""
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        yield
+    except (SQLAlchemyError, OSError) as error:
+        said = str(getattr(error, "orig", None) or error).splitlines()[0]
+        raise ValueError(
+            f"the database cannot be used: {said}. Is GREENLOOP_DATABASE_URL right, and was `greenloop migrate` run?"
+        ) from error
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket, made before anything else is: a port that is taken must not stop a service half started.
+
+    Raises ValueError with the way out.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        reason = (error.strerror or str(error)).partition(" (")[0]
+        raise ValueError(f"cannot listen on {host}:{port}: {reason}; name another with --host or --port") from error
