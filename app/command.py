@@ -1,6 +1,7 @@
 """What the commands have in common: errors that end them in one line, and the database they work on."""
 
 import contextlib
+import errno
 import socket
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
     from app.settings import Settings
     from loops.database import Database
+
+EVERYWHERE = "::"
 
 PortOption = Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")]
 
@@ -87,11 +90,21 @@ def database_errors() -> Iterator[None]:
 def listen(host: str, port: int) -> socket.socket:
     """A listening socket, made before anything else is: a port that is taken must not stop a service half started.
 
-    Raises ValueError with the way out.
+    `::` is every address, of IPv4 as well, also where there is no IPv6. Raises ValueError with the way out.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family)
+        return _everywhere(port) if host == EVERYWHERE else socket.create_server((host, port), family=family)
     except OSError as error:
         reason = (error.strerror or str(error)).partition(" (")[0]
         raise ValueError(f"cannot listen on {host}:{port}: {reason}; name another with --host or --port") from error
+
+
+def _everywhere(port: int) -> socket.socket:
+    if socket.has_dualstack_ipv6():
+        try:
+            return socket.create_server(("", port), family=socket.AF_INET6, dualstack_ipv6=True)
+        except OSError as error:
+            if error.errno != errno.EADDRNOTAVAIL:  # the kernel knows IPv6, and it is switched off
+                raise
+    return socket.create_server(("", port))

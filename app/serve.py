@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 WAIT_PAUSE = 1.0
 
-HostOption = Annotated[str, typer.Option(help="Address to listen on. Keep 127.0.0.1 unless a proxy is in front.")]
+HostOption = Annotated[
+    str, typer.Option(help="Address to listen on; :: is every one. Keep 127.0.0.1 unless a proxy is in front.")
+]
 OpsPortOption = Annotated[
     int,
     typer.Option(min=0, max=65535, help="A port for probes and Prometheus alone; let nobody else reach it. 0: none."),

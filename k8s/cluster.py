@@ -4,9 +4,11 @@ The official client gives configuration (kubeconfig, service account, token refr
 Objects stay plain JSON: typed models would break on fields of a newer server and cost a second copy of each event.
 """
 
+import asyncio
 import json
 import ssl
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,6 +18,10 @@ CONNECT_SECONDS = 5.0
 REQUEST_SECONDS = 15.0
 # How long beyond its own time limit a watch may stay silent before its connection counts as dead.
 WATCH_MARGIN_SECONDS = 15.0
+# A server that has nothing to tell sends a bookmark about once a minute; a connection without one is cut off somewhere.
+WATCH_SILENCE_SECONDS = 100.0
+# Credentials of a kubeconfig's program live for 10 minutes or more; more often it is not asked again.
+RENEW_SECONDS = 60.0
 STRICT = {"fieldValidation": "Strict"}
 
 PLURALS = {
@@ -43,8 +49,13 @@ class ClusterUnreachable(Exception):
 class Cluster:
     """One namespace of one cluster. Methods raise ClusterError for a refusal, ClusterUnreachable for no answer."""
 
-    def __init__(self, api: Any, namespace: str) -> None:
+    def __init__(self, api: Any, namespace: str, log_in: Callable[[], Awaitable[Any]]) -> None:
+        """`api` is a client made by `log_in`, which makes another when the credentials of this one have expired."""
         self._api = api
+        self._log_in = log_in
+        self._refused: Any = None
+        self._renewing = asyncio.Lock()
+        self._renewed_at = -RENEW_SECONDS
         self.namespace = namespace
 
     @classmethod
@@ -58,19 +69,26 @@ class Cluster:
 
         config: Any = untyped
 
-        configuration = client.Configuration()
-        if kubeconfig is not None:
-            await config.load_kube_config(config_file=str(kubeconfig), client_configuration=configuration)
-        else:
-            try:
-                config.load_incluster_config(client_configuration=configuration)
-            except config.ConfigException:
-                await config.load_kube_config(client_configuration=configuration)
-        configuration.retries = 0
-        return cls(client.ApiClient(configuration), namespace)
+        async def log_in() -> Any:
+            configuration = client.Configuration()
+            if kubeconfig is not None:
+                await config.load_kube_config(config_file=str(kubeconfig), client_configuration=configuration)
+            else:
+                try:
+                    config.load_incluster_config(client_configuration=configuration)
+                except config.ConfigException:
+                    await config.load_kube_config(client_configuration=configuration)
+            configuration.retries = 0
+            # The cluster's own authority is all we trust; those of old clusters lack what Python 3.13 asks of one.
+            configuration.disable_strict_ssl_verification = True
+            return client.ApiClient(configuration)
+
+        return cls(await log_in(), namespace, log_in)
 
     async def close(self) -> None:
         await self._api.close()
+        if self._refused is not None:
+            await self._refused.close()
 
     async def create(self, body: Object) -> Object:
         """Create; unknown fields are refused, where a server by itself would drop them silently."""
@@ -132,7 +150,9 @@ class Cluster:
             "resourceVersion": version,
             "timeoutSeconds": str(max(1, int(seconds))),
         }
-        response = await self._request("GET", self._path(kind), query=query, seconds=seconds + WATCH_MARGIN_SECONDS)
+        response = await self._request(
+            "GET", self._path(kind), query=query, seconds=seconds + WATCH_MARGIN_SECONDS, silence=WATCH_SILENCE_SECONDS
+        )
         try:
             with _outages():
                 async for line in response.content:
@@ -188,12 +208,13 @@ class Cluster:
         body: Object | None = None,
         media: str = "application/json",
         seconds: float = REQUEST_SECONDS,
+        silence: float | None = None,
     ) -> Any:
         import aiohttp
 
-        timeout = aiohttp.ClientTimeout(total=seconds, sock_connect=CONNECT_SECONDS)
+        api, timeout = self._api, aiohttp.ClientTimeout(total=seconds, sock_connect=CONNECT_SECONDS, sock_read=silence)
         with _outages():
-            _, url, headers, sent, _ = await self._api.param_serialize(
+            _, url, headers, sent, _ = await api.param_serialize(
                 method,
                 path,
                 query_params=list((query or {}).items()),
@@ -201,11 +222,15 @@ class Cluster:
                 body=body,
                 auth_settings=["BearerToken"],
             )
-            answer = await self._api.call_api(method, url, headers, body=sent, _request_timeout=timeout)
+            answer = await api.call_api(method, url, headers, body=sent, _request_timeout=timeout)
             response = answer.response
             if response.status < 400:
                 return response
             text = await response.text()
+        if response.status == 401 and await self._renewed(api):
+            return await self._request(
+                method, path, query=query, body=body, media=media, seconds=seconds, silence=silence
+            )
         try:
             status = json.loads(text)
         except ValueError:
@@ -213,6 +238,25 @@ class Cluster:
         if response.status >= 500 or response.status == 429:
             raise ClusterUnreachable(f"{method} {path}: {response.status} {status.get('message', '')}")
         raise _refusal(response.status, status)
+
+    async def _renewed(self, refused: Any) -> bool:
+        """Whether there is a client with fresh credentials in place of the one that was refused."""
+        async with self._renewing:
+            if self._api is not refused:
+                return True
+            if time.monotonic() - self._renewed_at < RENEW_SECONDS:
+                return False
+            self._renewed_at = time.monotonic()
+            try:
+                self._api = await self._log_in()
+            except Exception as error:
+                # whatever a kubeconfig's program may raise
+                raise ClusterUnreachable(f"the credentials cannot be renewed: {error}") from error
+            # What is under way with the old one may end; there is more than a request's time until the next.
+            older, self._refused = self._refused, refused
+            if older is not None:
+                await older.close()
+            return True
 
 
 def _refusal(status: int, body: Object) -> ClusterError:

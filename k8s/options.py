@@ -52,7 +52,9 @@ class PodOptions(BaseModel):
     deadline_seconds: int | None = Field(
         default=None, ge=1, description="Kubernetes ends a box older than this. None: never."
     )
-    user: int = Field(default=1000, ge=1, description="User and group id of everything in a box; never 0.")
+    user: int | None = Field(
+        default=1000, ge=1, description="User and group id of everything in a box. None: what the platform gives."
+    )
     host_users: bool | None = Field(
         default=None, description="False: a user namespace of its own, where nodes support it."
     )
@@ -62,7 +64,7 @@ class PodOptions(BaseModel):
     node_selector: dict[str, str] = {}
     tolerations: list[dict[str, Any]] = []
     affinity: dict[str, Any] = {}
-    extra_env: list[dict[str, Any]] = []
+    extra_env: list[dict[str, Any]] = Field(default=[], description="Environment of the runner and of the agents.")
     extra_volumes: list[dict[str, Any]] = []
     extra_volume_mounts: list[dict[str, Any]] = []
     labels: dict[str, str] = Field(default={}, description="Further labels of the pod; ours win.")

@@ -11,6 +11,7 @@ from typing import Any
 from k8s.boxes import BoxSpec
 from k8s.identity import box_labels, home_name, secret_name
 from k8s.options import PodOptions
+from k8s.runner.files import ALSO_PASSED_ON
 
 Object = dict[str, Any]
 
@@ -97,9 +98,7 @@ def _pod_spec(box: BoxSpec, options: PodOptions) -> Object:
         "terminationGracePeriodSeconds": options.grace_seconds,
         "securityContext": {
             "runAsNonRoot": True,
-            "runAsUser": options.user,
-            "runAsGroup": options.user,
-            "fsGroup": options.user,
+            **(dict.fromkeys(("runAsUser", "runAsGroup", "fsGroup"), options.user) if options.user else {}),
             "fsGroupChangePolicy": "OnRootMismatch",
             "seccompProfile": {"type": "RuntimeDefault"},
         },
@@ -144,6 +143,8 @@ def _container(box: BoxSpec, options: PodOptions) -> Object:
             {"name": "GREENLOOP_BOX", "value": box.name},
             {"name": "GREENLOOP_HOME", "value": home},
             {"name": "GREENLOOP_BOX_TOKEN_FILE", "value": f"{TOKEN_DIR}/{TOKEN_KEY}"},
+            # of its own environment the runner hands on little by itself
+            {"name": ALSO_PASSED_ON, "value": ",".join(each["name"] for each in options.extra_env)},
         ],
         "resources": {"requests": dict(options.resources.requests), "limits": dict(options.resources.limits)},
         "securityContext": {

@@ -1,5 +1,6 @@
 import os
 
+import hypothesis
 import pytest
 
 from tests.databases import database, database_url, redis_url, sqlite_template, sqlite_url
@@ -15,6 +16,12 @@ __all__ = [
     "sqlite_template",
     "sqlite_url",
 ]
+
+# A loaded machine is no fault of what is tested.
+hypothesis.settings.register_profile(
+    "any speed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("any speed")
 
 WHOLE_LOOP = "test_red_checks_are_repaired_until_they_are_green"
 

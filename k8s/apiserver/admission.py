@@ -73,6 +73,9 @@ def _defaults(resource: Resource, item: Object) -> None:
         item["metadata"].setdefault("labels", {})["kubernetes.io/metadata.name"] = item["metadata"]["name"]
     elif resource.kind == "Secret":
         item.setdefault("type", "Opaque")
+    elif resource.kind == "ResourceQuota":
+        # No controller of ours counts `used`: what is used is looked up whenever something is asked for.
+        item["status"] = {"hard": dict(item["spec"].get("hard") or {})}
     elif resource.kind in ("Deployment", "StatefulSet"):
         item["spec"].setdefault("replicas", 1)
         field = "strategy" if resource.kind == "Deployment" else "updateStrategy"

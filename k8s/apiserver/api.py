@@ -1,5 +1,6 @@
 """The verbs of the API on the store: validation, admission, preconditions and graceful deletion in the right order."""
 
+import asyncio
 import copy
 from typing import Any
 
@@ -16,6 +17,8 @@ Object = dict[str, Any]
 POD = BY_KIND["Pod"]
 ACCOUNT = BY_KIND["ServiceAccount"]
 ENDED = ("Succeeded", "Failed")
+# How long a new namespace has no default account, and takes no pods.
+ACCOUNT_SECONDS = 0.3
 
 
 class Api:
@@ -42,10 +45,15 @@ class Api:
         named["metadata"]["name"] = item["metadata"].get("name")
         made = self.store.create(resource, named)
         if resource.kind == "Namespace":
-            account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
-            account["metadata"]["namespace"] = made["metadata"]["name"]  # type: ignore[index]
-            self.store.create(ACCOUNT, account)
+            asyncio.get_running_loop().call_later(ACCOUNT_SECONDS, self.add_account, made["metadata"]["name"])
         return made
+
+    def add_account(self, namespace: str) -> None:
+        """The account that pods have by default, which a controller makes some time after its namespace."""
+        there = self.store.find(BY_KIND["Namespace"], "", namespace) is not None
+        if there and self.store.find(ACCOUNT, namespace, "default") is None:
+            metadata = {"name": "default", "namespace": namespace}
+            self.store.create(ACCOUNT, {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata})
 
     def update(self, resource: Resource, namespace: str, name: str, body: Object, *, strict: bool) -> Object:
         item = self._received(resource, namespace, body)

@@ -27,6 +27,7 @@ IMAGE = re.compile(
 )
 START_FAILED = 128
 OOM_CODE = 137
+EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104
 
 
 @dataclass
@@ -204,7 +205,7 @@ class PodLife:
     def _argv(self, container: Object, words: list[str]) -> list[str]:
         """A command of the container on this machine: its paths, its programs, its own address for "any"."""
         paths = translation(container, self._folders)
-        words = [self._address if word == "0.0.0.0" else translate(word, paths) for word in words]  # noqa: S104
+        words = [self._address if word in EVERYWHERE else translate(word, paths) for word in words]
         return self._machine.programs.argv(words, container["image"], self._address)
 
     def _identity(self) -> dict[str, str]:

@@ -4,6 +4,7 @@ import asyncio
 import base64
 import contextlib
 import os
+import re
 import signal
 import sys
 from collections.abc import Mapping
@@ -121,7 +122,7 @@ def environment(store: Store, pod: Object, container: Object, volumes: Mapping[s
                 env |= _values(store, kind, namespace, source[field]["name"])
     for item in container.get("env") or []:
         if "value" in item:
-            env[item["name"]] = item["value"]
+            env[item["name"]] = _expanded(item["value"], env)
             continue
         source = item.get("valueFrom") or {}
         for field, kind in (("secretKeyRef", "Secret"), ("configMapKeyRef", "ConfigMap")):
@@ -137,6 +138,11 @@ def environment(store: Store, pod: Object, container: Object, volumes: Mapping[s
     if "/tmp" in paths:  # noqa: S108  a path in the container
         image["TMPDIR"] = paths["/tmp"]  # noqa: S108
     return image | translated
+
+
+def _expanded(text: str, env: Mapping[str, str]) -> str:
+    """`$(NAME)` becomes the value of a variable set before; of an unknown one, or written as `$$(NAME)`, it stays."""
+    return re.sub(r"\$(\$\([^)]*\))|\$\(([^)]*)\)", lambda found: found[1] or env.get(found[2], found[0]), text)
 
 
 def _values(store: Store, kind: str, namespace: str, name: str) -> dict[str, str]:

@@ -120,6 +120,7 @@ class SmallCluster:
         prefixed = {f"pod-security.kubernetes.io/{key}": value for key, value in labels.items()}
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": prefixed}}
         self.make("Namespace", "", body)
+        self.api.add_account(name)
 
 
 class _Server(uvicorn.Server):

@@ -2,8 +2,8 @@
 # The image of a box: the runner, git, common toolchains, and the agents at the versions of package.json.
 # Build from the root of the repository: docker build -f k8s/images/agent.Dockerfile -t greenloop-box .
 
-ARG NODE_IMAGE=node:22-bookworm
-ARG GO_IMAGE=golang:1.25-bookworm
+ARG NODE_IMAGE=docker.io/library/node:22-bookworm
+ARG GO_IMAGE=docker.io/library/golang:1.25-bookworm
 
 FROM ${GO_IMAGE} AS go
 

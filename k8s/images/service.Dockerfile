@@ -2,7 +2,7 @@
 # The image of the service: web, worker and migration are this image with different commands.
 # Build from the root of the repository: docker build -f k8s/images/service.Dockerfile -t greenloop .
 
-ARG PYTHON_IMAGE=python:3.13-slim-bookworm
+ARG PYTHON_IMAGE=docker.io/library/python:3.13-slim-bookworm
 
 FROM ${PYTHON_IMAGE} AS build
 RUN python -m venv /opt/greenloop
@@ -22,4 +22,4 @@ ENV PATH=/opt/greenloop/bin:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
 WORKDIR /home/greenloop
 USER 1000:1000
 EXPOSE 8080
-CMD ["greenloop", "web", "--host", "0.0.0.0", "--port", "8080"]
+CMD ["greenloop", "web", "--host", "::", "--port", "8080"]

@@ -20,6 +20,8 @@ PASSED_ON = (
     "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY",
     "http_proxy", "https_proxy", "no_proxy", "all_proxy",
 )  # fmt: skip
+ALSO_PASSED_ON = "GREENLOOP_AGENT_ENV"
+"""Names, with commas between them, of what else an operator gives to agents."""
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 LARGEST_BACK = 1_000_000
 
@@ -57,7 +59,8 @@ def environment(places: Places, turn: Turn, base: Mapping[str, str]) -> dict[str
     """The agent's environment: little of ours (`base`), the turn's own, and the marker."""
     user = base.get("USER") or base.get("LOGNAME") or "greenloop"
     env = {"PATH": DEFAULT_PATH, "LANG": "C.UTF-8", "TERM": "dumb", "USER": user, "LOGNAME": user, "SHELL": "/bin/sh"}
-    env.update({name: base[name] for name in PASSED_ON if base.get(name)})
+    also = base.get(ALSO_PASSED_ON, "").split(",")
+    env.update({name: base[name] for name in (*PASSED_ON, *also) if base.get(name)})
     env["HOME"] = str(places.home)
     env["PWD"] = str(places.workdir)
     env.update({name: places.fill(value) for name, value in turn.env.items()})

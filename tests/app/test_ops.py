@@ -2,9 +2,11 @@
 
 import asyncio
 import contextlib
+import errno
 import socket
 from collections.abc import AsyncIterator, Awaitable
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -112,6 +114,29 @@ async def test_a_web_process_has_its_figures_on_a_port_of_their_own(
     await serving
     with pytest.raises(ConnectionRefusedError):
         await asyncio.open_connection("127.0.0.1", port)
+
+
+@pytest.mark.parametrize("ipv6", ["on", "off", "unknown"])
+def test_a_process_can_listen_on_every_address_the_machine_has(ipv6: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    create = socket.create_server
+
+    def refuse(address: tuple[str, int], *, family: int = socket.AF_INET, **options: Any) -> socket.socket:
+        if family == socket.AF_INET6:
+            raise OSError(errno.EADDRNOTAVAIL, "Cannot assign requested address")
+        return create(address, family=family, **options)
+
+    if ipv6 == "off":
+        monkeypatch.setattr(socket, "create_server", refuse)
+    if ipv6 == "unknown":
+        monkeypatch.setattr(socket, "has_dualstack_ipv6", lambda: False)
+    with listen("::", 0) as listening:
+        for host in ("127.0.0.1", "::1") if ipv6 == "on" else ("127.0.0.1",):
+            socket.create_connection((host, listening.getsockname()[1]), timeout=10).close()
+
+
+def test_a_port_in_use_is_refused_on_every_address() -> None:
+    with listen("::", 0) as taken, pytest.raises(ValueError, match="in use"):
+        listen("::", taken.getsockname()[1])
 
 
 @pytest.mark.parametrize("headers", [{"host": "greenloop.example.com"}, {"x-forwarded-for": "203.0.113.9"}])

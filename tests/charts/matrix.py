@@ -92,6 +92,21 @@ MATRIX: dict[str, Object] = {
             },
         }
     },
+    "what the platform gives": {
+        "user": None,
+        "nodeSelector": {"pool": "all"},
+        "tolerations": [{"operator": "Exists"}],
+        "imagePullSecrets": ["registry"],
+        "postgresql": {"existingSecret": "database"},
+        "web": {"preStopSeconds": 0, "service": {"type": "LoadBalancer"}},
+        "worker": {"nodeSelector": {"pool": "workers"}},
+        "extraVolumes": [{"name": "ca", "configMap": {"name": "{{ .Release.Name }}-ca"}}],
+        "boxes": {
+            "pod": {"user": None},
+            "prePuller": {"enabled": True},
+            "network": {"dns": {"namespace": "openshift-dns", "ports": [5353], "cidrs": []}},
+        },
+    },
     "bare": {
         "networkPolicy": {"enabled": False},
         "migration": {"enabled": False},

@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 from kubernetes_validate.utils import validate
+from prometheus_client.metrics import MetricWrapperBase
 
 from k8s.apiserver.podsecurity import violations
 from k8s.rights import RIGHTS
 from tests.charts.matrix import MATRIX, PRODUCTION
-from tests.charts.render import CHART, HELMS, NEEDED, helm, kinds, one, pod_specs, render
+from tests.charts.render import CHART, HELMS, NEEDED, helm, kinds, merged, one, pod_specs, render
 
 Object = dict[str, Any]
 
@@ -101,7 +102,7 @@ def test_the_migration_runs_before_the_pods_of_a_new_version() -> None:
     job = one(render(PRODUCTION), "Job", "greenloop-migrate")
     assert job["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
     first = one(render(), "Job", "greenloop-migrate-first")["metadata"]
-    assert "annotations" not in first, "the trial database only comes with the install"
+    assert "helm.sh/hook" not in first["annotations"], "the trial database only comes with the install"
     later = one(render(upgrade=True), "Job", "greenloop-migrate")["metadata"]
     assert later["annotations"]["helm.sh/hook"] == "pre-upgrade"
 
@@ -121,6 +122,11 @@ def test_a_web_pod_has_more_time_than_draining_takes() -> None:
     web = pod_specs(render())["Deployment/greenloop-web"]
     before = web["containers"][0]["lifecycle"]["preStop"]["sleep"]["seconds"]
     assert web["terminationGracePeriodSeconds"] > before + DRAIN_SECONDS
+    short = {"web": {"preStopSeconds": 20, "terminationGracePeriodSeconds": 20 + DRAIN_SECONDS}}
+    done = helm("helm", "template", "x", str(CHART), values=merged(NEEDED, short))
+    assert "web.terminationGracePeriodSeconds must be longer" in done.stderr
+    none = pod_specs(render({"web": {"preStopSeconds": 0}}))["Deployment/greenloop-web"]["containers"][0]
+    assert "lifecycle" not in none, "Kubernetes before 1.33 takes no sleep of 0 seconds"
 
 
 def test_a_worker_pod_has_more_time_than_draining_takes() -> None:
@@ -173,12 +179,29 @@ def test_alerts_and_dashboard_speak_of_figures_that_exist() -> None:
     from app.metrics import Metrics, WorkerMetrics
 
     items = render(PRODUCTION)
-    known = {family.name for made in (Metrics(), WorkerMetrics()) for family in made.registry.collect()}
+    figures = [each for made in (Metrics(), WorkerMetrics()) for each in vars(made).values()]
+    known = {each._name: set(each._labelnames) for each in figures if isinstance(each, MetricWrapperBase)}
+    [group] = one(items, "PrometheusRule", "greenloop")["spec"]["groups"]
     dashboard = json.loads(one(items, "ConfigMap", "greenloop-dashboard")["data"]["greenloop.json"])
-    text = json.dumps(one(items, "PrometheusRule", "greenloop")) + json.dumps(dashboard)
-    used = {re.sub(r"_(total|bucket)$", "", name) for name in re.findall(r"\bgreenloop_[a-z_]+", text)}
-    assert used - known == set()
+    targets = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+    used = set()
+    for expression in [*(rule["expr"] for rule in group["rules"]), *targets]:
+        found = re.findall(r"\b(greenloop_[a-z_]+)\{([^}]*)\}", expression)
+        assert found, expression
+        grouped = re.findall(r"\bby \(([a-z]+)\) \(", expression)
+        for name, labels in found:
+            name = re.sub(r"_(total|bucket)$", "", name)
+            assert name in known, expression
+            named = set(re.findall(r"([a-z_]+)=", labels)) | set(grouped)
+            assert named <= known[name] | {"namespace", "service", "le"}, expression
+            used.add(name)
     assert len(used) > 5
+
+
+def test_an_alert_tells_of_workers_that_are_all_down() -> None:
+    [group] = one(render(PRODUCTION), "PrometheusRule", "greenloop")["spec"]["groups"]
+    [stuck] = [rule for rule in group["rules"] if rule["alert"] == "GreenloopWorkerStuck"]
+    assert "or vector(0)" in stuck["expr"], "a sum over no series is nothing, which is not 0"
 
 
 def test_selectors_match_the_pods_they_are_for() -> None:

@@ -78,6 +78,19 @@ def test_an_allow_list_leaves_nothing_else_open() -> None:
     assert blocks == ["169.254.20.10/32", "10.1.2.3/32", "10.9.0.0/16"]
 
 
+def test_names_are_found_at_pods_and_at_caches_of_nodes() -> None:
+    def dns(values: Object) -> tuple[Any, ...]:
+        allow = next(item for item in render(values) if item["metadata"]["name"].endswith("-egress"))
+        rule = allow["spec"]["egress"][0]
+        return rule["to"][0]["namespaceSelector"]["matchLabels"], rule["to"][1:], rule["ports"]
+
+    _, others, _ = dns({})
+    assert others == [{"ipBlock": {"cidr": "169.254.20.10/32"}}]
+    space, others, ports = dns(MATRIX["what the platform gives"])
+    assert (space, others) == ({"kubernetes.io/metadata.name": "openshift-dns"}, [])
+    assert ports == [{"protocol": "UDP", "port": 5353}, {"protocol": "TCP", "port": 5353}]
+
+
 def test_in_one_namespace_the_policies_leave_other_pods_alone() -> None:
     deny = next(item for item in render(MATRIX["one namespace"]) if item["metadata"]["name"].endswith("-deny"))
     assert deny["spec"]["podSelector"]["matchLabels"]["app.kubernetes.io/component"] == "box"

@@ -38,7 +38,11 @@ Object = dict[str, Any]
         ({"extraEnv": [{"name": "A", "vaule": "b"}]}, "vaule"),
         ({"gateway": {"enabled": True}}, "parentRefs"),
         ({"web": {"terminationGracePeriodSeconds": 5}}, "terminationGracePeriodSeconds"),
+        ({"worker": {"terminationGracePeriodSeconds": 20}}, "terminationGracePeriodSeconds"),
         ({"publicUrl": "greenloop.example.com"}, "publicUrl"),
+        ({"fullnameOverride": "Green_Loop"}, "fullnameOverride"),
+        ({"commonLabels": {"app.kubernetes.io/name": "mine"}}, "commonLabels"),
+        ({"worker": {"podLabels": {"team": "no label value"}}}, "podLabels"),
     ],
 )
 def test_wrong_values_are_refused_by_name(program: str, values: Object, words: str) -> None:
@@ -70,8 +74,8 @@ def test_the_schema_is_closed_and_knows_every_value() -> None:
             part = schema["$defs"][part["$ref"].rsplit("/", 1)[-1]]
         if "properties" in part and part.get("type") == "object":
             assert part["additionalProperties"] is False, path
-            assert set(value) == set(part["properties"]) - {"global", "requests", "limits"} | (
-                set(value) & {"requests", "limits"}
+            assert set(value) == set(part["properties"]) - {"global", "enabled", "requests", "limits"} | (
+                set(value) & {"enabled", "requests", "limits"}
             ), path
             for key, inner in part["properties"].items():
                 if key in value:

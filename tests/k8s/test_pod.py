@@ -12,6 +12,7 @@ from k8s.apiserver.resources import BY_KIND
 from k8s.apiserver.validation import check_shape, check_values
 from k8s.options import PodOptions
 from k8s.pod import box_pod, home_claim, is_outdated, secret_token, token_secret
+from k8s.runner.files import ALSO_PASSED_ON
 from tests.k8s.objects import IMAGE, spec
 
 EVERYTHING: dict[str, Any] = {
@@ -72,6 +73,19 @@ def test_the_runner_starts_under_an_init_and_finds_its_home_and_token() -> None:
     assert env["GREENLOOP_BOX"] == spec().name
     assert env["GREENLOOP_HOME"] in mounts
     assert env["GREENLOOP_BOX_TOKEN_FILE"].rsplit("/", 1)[0] in mounts
+
+
+def test_agents_get_what_an_operator_gives_them() -> None:
+    given = [{"name": "NPM_CONFIG_REGISTRY", "value": "https://npm.example.com"}, {"name": "B", "value": ""}]
+    container = box_pod("greenloop", spec(), options(extraEnv=given))["spec"]["containers"][0]
+    assert {"name": ALSO_PASSED_ON, "value": "NPM_CONFIG_REGISTRY,B"} in container["env"]
+    assert given[0] in container["env"]
+
+
+def test_on_a_platform_that_gives_user_ids_a_box_asks_for_none() -> None:
+    made = box_pod("greenloop", spec(), options(user=None))["spec"]
+    assert not made["securityContext"].keys() & {"runAsUser", "runAsGroup", "fsGroup"}
+    assert violations(made, "restricted") == []
 
 
 def test_the_token_is_in_the_secret_and_nowhere_in_the_pod() -> None:

@@ -1,15 +1,13 @@
 {{- define "greenloop.name" -}}
-{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimAll "-" -}}
 {{- end -}}
 
+{{/* Leaves room for what stands behind it. A release's name may have dots, a Service's may not. */}}
 {{- define "greenloop.fullname" -}}
-{{- if .Values.fullnameOverride -}}
-{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
-{{- else if contains (include "greenloop.name" .) .Release.Name -}}
-{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
-{{- else -}}
-{{- printf "%s-%s" .Release.Name (include "greenloop.name" .) | trunc 40 | trimSuffix "-" -}}
-{{- end -}}
+{{- $release := .Release.Name | replace "." "-" -}}
+{{- $name := include "greenloop.name" . -}}
+{{- $both := ternary $release (printf "%s-%s" $release $name) (contains $name $release) -}}
+{{- .Values.fullnameOverride | default $both | trunc 40 | trimAll "-" -}}
 {{- end -}}
 
 {{- define "greenloop.instance" -}}
@@ -72,15 +70,6 @@ greenloop/instance: {{ include "greenloop.instance" . | quote }}
 http://{{ include "greenloop.fullname" . }}-web.{{ .Release.Namespace }}.svc:{{ .Values.web.service.port }}
 {{- end -}}
 
-{{- define "greenloop.podSecurityContext" -}}
-runAsNonRoot: true
-runAsUser: 1000
-runAsGroup: 1000
-fsGroup: 1000
-fsGroupChangePolicy: OnRootMismatch
-seccompProfile: { type: RuntimeDefault }
-{{- end -}}
-
 {{- define "greenloop.securityContext" -}}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
@@ -99,16 +88,23 @@ seccompProfile: { type: RuntimeDefault }
 # The root file system is read-only; nothing of ours has to outlive its pod.
 - name: GREENLOOP_DATA
   value: /tmp/greenloop
+{{- if .Values.postgresql.enabled }}
+- name: POSTGRES_PASSWORD
+  valueFrom:
+    secretKeyRef: { name: {{ include "greenloop.postgresqlSecret" . }}, key: password }
+- name: GREENLOOP_DATABASE_URL
+  value: postgresql://greenloop:$(POSTGRES_PASSWORD)@{{ include "greenloop.fullname" . }}-postgresql:5432/greenloop
+{{- else }}
 - name: GREENLOOP_DATABASE_URL
   valueFrom:
     secretKeyRef:
-      {{- if .Values.postgresql.enabled }}
-      name: {{ include "greenloop.fullname" . }}-postgresql
-      key: url
-      {{- else }}
       name: {{ include "greenloop.secretName" (list . "databaseUrl") }}
       key: {{ .Values.secrets.databaseUrl.key }}
-      {{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "greenloop.postgresqlSecret" -}}
+{{- .Values.postgresql.existingSecret | default (printf "%s-postgresql" (include "greenloop.fullname" .)) -}}
 {{- end -}}
 
 {{- define "greenloop.env" -}}
@@ -139,7 +135,7 @@ seccompProfile: { type: RuntimeDefault }
 - name: TMPDIR
   value: /tmp
 {{- with .Values.extraEnv }}
-{{ toYaml . }}
+{{ tpl (toYaml .) $ }}
 {{- end }}
 {{- end -}}
 
@@ -147,7 +143,7 @@ seccompProfile: { type: RuntimeDefault }
 - { name: secrets, mountPath: /etc/greenloop/secrets, readOnly: true }
 - { name: tmp, mountPath: /tmp }
 {{- with .Values.extraVolumeMounts }}
-{{ toYaml . }}
+{{ tpl (toYaml .) $ }}
 {{- end }}
 {{- end -}}
 
@@ -168,7 +164,7 @@ seccompProfile: { type: RuntimeDefault }
       {{- include "greenloop.secretSource" (list . "apiToken" "api-token") | nindent 6 }}
       {{- end }}
 {{- with .Values.extraVolumes }}
-{{ toYaml . }}
+{{ tpl (toYaml .) $ }}
 {{- end }}
 {{- end -}}
 
@@ -190,30 +186,51 @@ seccompProfile: { type: RuntimeDefault }
 {{- end -}}
 {{- end -}}
 
-{{/* What web and worker have in common in their pod: (list $ "web" $.Values.web) */}}
-{{- define "greenloop.placement" -}}
-{{- $ := index . 0 -}}
-{{- $component := index . 1 -}}
-{{- with index . 2 -}}
-{{- with .nodeSelector }}
+{{/*
+What all pods have in common, but for where their account's token goes:
+(dict "root" $ "component" "web" "values" $.Values.web "user" 1000 "boxes" true), all but the root may be left out. With
+"boxes" it goes where `values` say, and nowhere else: where boxes go.
+*/}}
+{{- define "greenloop.pod" -}}
+{{- $ := .root -}}
+{{- $values := .values | default dict -}}
+{{- $shared := ternary dict $.Values (hasKey . "boxes") -}}
+{{- $component := .component -}}
+enableServiceLinks: false
+{{- with $.Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+securityContext:
+  runAsNonRoot: true
+  {{- if $.Values.user }}
+  {{- $user := .user | default $.Values.user | int64 }}
+  runAsUser: {{ $user }}
+  runAsGroup: {{ $user }}
+  fsGroup: {{ $user }}
+  {{- end }}
+  fsGroupChangePolicy: OnRootMismatch
+  seccompProfile: { type: RuntimeDefault }
+{{- with $values.nodeSelector | default $shared.nodeSelector }}
 nodeSelector: {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .tolerations }}
+{{- with $values.tolerations | default $shared.tolerations }}
 tolerations: {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .affinity }}
+{{- with $values.affinity }}
 affinity: {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .priorityClassName }}
+{{- with $values.priorityClassName }}
 priorityClassName: {{ . }}
 {{- end }}
-{{- with .topologySpread }}
+{{- with $values.topologySpread }}
 topologySpreadConstraints:
   - maxSkew: 1
     topologyKey: kubernetes.io/hostname
     whenUnsatisfiable: {{ . }}
     labelSelector:
       matchLabels: {{- include "greenloop.selector" (list $ $component) | nindent 8 }}
-{{- end }}
 {{- end }}
 {{- end -}}

@@ -93,6 +93,20 @@ async def test_a_deployment_serves_behind_its_service_and_rolls_to_a_new_version
     assert await answer(address) == "", "nothing is behind it any more"
 
 
+async def test_a_variable_may_name_one_that_stands_before_it(cluster: SmallCluster) -> None:
+    service(cluster)
+    env = [{"name": "A", "value": "1"}, {"name": "B", "value": "$(A)$(A) $$(A) $(C) $A"}, {"name": "C", "value": "3"}]
+    command = [sys.executable, "-c", "import os; raise SystemExit(os.environ['B'])"]
+    pod = {"name": "main", "image": "server:1", "command": command, "env": env}
+    pod["terminationMessagePolicy"] = "FallbackToLogsOnError"
+    cluster.make(
+        "Pod", "default", {"metadata": {"name": "once"}, "spec": {"restartPolicy": "Never", "containers": [pod]}}
+    )
+    await until(lambda: pods(cluster)[0]["status"]["phase"] == "Failed")
+    [status] = pods(cluster)[0]["status"]["containerStatuses"]
+    assert status["state"]["terminated"]["message"].strip() == "11 $(A) $(C) $A"
+
+
 async def test_a_pod_that_is_not_ready_gets_no_traffic(cluster: SmallCluster) -> None:
     address = service(cluster)
     never = {"exec": {"command": [sys.executable, "-c", "raise SystemExit(1)"]}, "timeoutSeconds": 20}

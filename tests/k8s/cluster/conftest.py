@@ -58,9 +58,10 @@ class Place:
         if self.small is not None:
             self.small.make("ResourceQuota", self.namespace, body)
             return
-        async with _core(self.kubeconfig) as core:
+        async with _core(self.kubeconfig) as core, asyncio.timeout(self.patience):
             await core.create_namespaced_resource_quota(self.namespace, body)
-        await asyncio.sleep(5)
+            while (await core.read_namespaced_resource_quota("boxes", self.namespace)).status.hard != hard:
+                await asyncio.sleep(0.1)
 
     def spec(self, name: str = "gl-greenloop-7-42", **labels: str) -> BoxSpec:
         return spec(name, **labels)
@@ -105,9 +106,22 @@ async def _namespace(place: Place) -> AsyncIterator[None]:
         labels = {"pod-security.kubernetes.io/enforce": "restricted"}
         await core.create_namespace({"metadata": {"name": place.namespace, "labels": labels}})
         try:
+            await account_there(core, place.namespace)
             yield
         finally:
             await core.delete_namespace(place.namespace)
+
+
+async def account_there(core: Any, namespace: str) -> None:
+    """Wait for the account that pods have by default: it comes a moment after the namespace, and before it no pod."""
+    from kubernetes.aio.client import ApiException
+
+    async with asyncio.timeout(30):
+        while True:
+            with contextlib.suppress(ApiException):
+                await core.read_namespaced_service_account("default", namespace)
+                return
+            await asyncio.sleep(0.1)
 
 
 @contextlib.asynccontextmanager

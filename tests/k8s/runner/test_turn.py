@@ -46,7 +46,13 @@ def test_the_agent_finds_a_repository_with_history_and_its_branch(started: Box) 
 
 
 def test_the_environment_is_the_turns_own_and_nothing_of_the_runner(box: Box) -> None:
-    box.start(env={"SECRET_OF_THE_HOST": "x", "GREENLOOP_BOX_TOKEN_FILE": "/t", "HTTPS_PROXY": "http://proxy"})
+    given = {
+        "SECRET_OF_THE_HOST": "x",
+        "GREENLOOP_BOX_TOKEN_FILE": "/t",
+        "HTTPS_PROXY": "http://proxy",
+        "REGISTRY": "r",
+    }
+    box.start(env={**given, "GREENLOOP_AGENT_ENV": "REGISTRY,NOT_THERE"})
     told = box.give("env", None, env={"MODEL_KEY": "k", "WHERE": "{workdir}:{home}:{turn_dir}:{other}"})
     box.service.result(told)
     env = dict(line.split("=", 1) for line in told.output.decode().splitlines())
@@ -57,7 +63,7 @@ def test_the_environment_is_the_turns_own_and_nothing_of_the_runner(box: Box) ->
     assert env == {
         "HOME": str(box.home), "PWD": str(box.checkout), "LANG": "C.UTF-8", "TERM": "dumb", "USER": "greenloop",
         "LOGNAME": "greenloop", "SHELL": "/bin/sh", "GREENLOOP_MARKER": told.turn["marker"], "MODEL_KEY": "k",
-        "HTTPS_PROXY": "http://proxy",
+        "HTTPS_PROXY": "http://proxy", "REGISTRY": "r",
     }  # fmt: skip
 
 
