@@ -10,7 +10,7 @@ from sqlalchemy import select
 from loops import env_secrets, given
 from loops.box_secrets import CannotPrepare
 from loops.database import Database
-from loops.envfile import env_file, escaped
+from loops.envfile import env_file, quoted
 from loops.given import Given
 from loops.logins import is_newer
 from loops.runtimes import registry
@@ -36,7 +36,7 @@ class TurnCredentials:
         if named and turn.spec is not None:
             files.append(env_file(turn.spec["workdir"], named, turn.spec["env_file"]["path"]))
         contents = (file.content.decode("utf-8", "replace") for file in files)
-        values = [*env.values(), *contents, *named.values(), *map(escaped, named.values())]
+        values = [*env.values(), *contents, *named.values(), *(quoted(value)[1:-1] for value in named.values())]
         await self._remember(turn, lambda given: given.more(values))
         return env, [file_to_json(file) for file in files]
 

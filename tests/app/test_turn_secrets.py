@@ -172,13 +172,13 @@ async def test_an_env_file_holds_what_is_stored_at_the_hand_out_and_is_redacted_
     box: httpx.AsyncClient, shared: Surface, vault: Vault
 ) -> None:
     await with_account(shared)
-    value = 'postgres://u:p"$w@db/x'
+    value = "postgres://u:p\"$w'@db/x"
     await env_secrets.put(shared.database, vault, "o/r", "DATABASE_URL", value, 1.0)
     told = (await box.post("/boxes/ann/next", json=ask())).json()
     assert "env_file" not in told and "request" not in told
     file = next(each for each in told["files"] if each["path"].endswith(".env"))
     assert (file["path"], file["mode"], file["read_back"]) == ("Code/o/r/greenloop/1/tests/.env", 0o600, False)
-    assert base64.b64decode(file["content"]).decode() == 'DATABASE_URL="postgres://u:p\\"\\$w@db/x"\n'
+    assert base64.b64decode(file["content"]).decode() == 'DATABASE_URL="postgres://u:p\\"\\$w\'@db/x"\n'
     # the value that was handed out is looked for, whatever the stored one has become
     await env_secrets.put(shared.database, vault, "O/R", "DATABASE_URL", "another value", 2.0)
     shown = f"{value} {KEY} {TOKEN} ".encode() + base64.b64decode(file["content"])
