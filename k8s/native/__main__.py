@@ -10,8 +10,12 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelMessage
 
 KEY = "GREENLOOP_MODEL_KEY"
 _MISSING = "The native runtime is not installed here: {} is missing. Install it with `pip install 'greenloop[native]'`."
@@ -86,14 +90,17 @@ async def _run(given: argparse.Namespace, prompt: str) -> int:
     graph = CodeGraph(Path(workspace.root), workspace.paths)
     options = Options(prompt, history=before, max_steps=given.max_steps, read_only=given.read_only)
     model = model_of(given.provider, given.model, given.base_url, key)
+
+    def keep(messages: "Sequence[ModelMessage]") -> None:
+        if given.conversations:
+            history.write(given.conversations, identity, messages)
+
     try:
-        result = await run(options, workspace, model, emit, graph=graph)
+        result = await run(options, workspace, model, emit, graph=graph, keep=keep)
     except asyncio.CancelledError:
         fail("Ended by a signal.")
         # At once: a loop that closes takes its time, and has no handler for the next signal meanwhile.
         os._exit(130)
-    if given.conversations:
-        history.write(given.conversations, identity, result.messages)
     if result.error:
         emit("result", text="", limit=result.limit, changed_files=result.changed_files, diff=result.diff)
         return fail(result.error)

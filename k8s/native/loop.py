@@ -1,11 +1,19 @@
 """The agent loop: a model, the tools, and a stream of events until there is an answer or a cap."""
 
-from collections.abc import AsyncIterable, Sequence
+import asyncio
+from collections.abc import AsyncIterable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic_ai import Agent, AgentRun, UsageLimitExceeded, UsageLimits
-from pydantic_ai.exceptions import AgentRunError, UserError
+from pydantic_ai import Agent, RequestUsage, RunUsage, UsageLimitExceeded, UsageLimits
+from pydantic_ai.exceptions import (
+    AgentRunError,
+    ModelAPIError,
+    ModelQuotaExceededError,
+    ModelRequestRejectedError,
+    UnexpectedModelBehavior,
+    UserError,
+)
 from pydantic_ai.messages import (
     FunctionToolCallEvent,
     FunctionToolResultEvent,
@@ -26,6 +34,11 @@ from k8s.native.tools import ERROR, Emit, Toolbox, as_arguments, clip
 from k8s.native.workspace import Workspace
 
 MAX_STEPS = 32
+PAUSES = (1.0, 4.0, 15.0)
+"""Seconds before an answer that was cut off or refused for the moment is asked for again, time after time.
+
+The libraries of the providers wait for `retry-after` by themselves, but not once an answer has begun.
+"""
 SYSTEM_PROMPT = """\
 You are a careful software engineer at work in a checkout. Look before you change; make the smallest change that does
 what is asked, in the style of the code around it; check it with the project's own tests where you can. Use the tools;
@@ -58,55 +71,116 @@ class Result:
 
 
 async def run(
-    options: Options, workspace: Workspace, model: Model, emit: Emit, *, graph: CodeGraph | None = None
+    options: Options,
+    workspace: Workspace,
+    model: Model,
+    emit: Emit,
+    *,
+    graph: CodeGraph | None = None,
+    keep: Callable[[Sequence[ModelMessage]], None] = lambda _: None,
+    pauses: Sequence[float] = PAUSES,
 ) -> Result:
     """Run to an answer, the cap on steps, or an error of the model; events go to `emit(kind, **payload)`.
 
-    To cancel, cancel the task: CancelledError passes through, and the messages so far are lost.
+    `keep` is given the conversation after each step, so far as it can be gone on with. To cancel, cancel the task:
+    CancelledError passes through.
     """
     toolbox = Toolbox(workspace, emit, graph=graph, read_only=options.read_only)
     tools = [ModelTool[Any](function, sequential=True) for function in toolbox.tools()]
-    agent = Agent[Any, str](model, instructions=options.system_prompt, tools=tools)
-    limits = UsageLimits(request_limit=options.max_steps)
-    result = Result(messages=list(options.history))
-    told = _Told(emit, result)
+    # However often a model calls a tool wrongly, it is told so, and the cap on steps is the end of it.
+    agent = Agent[Any, str](model, instructions=options.system_prompt, tools=tools, retries=options.max_steps)
+    result = Result()
     try:
-        async with agent.iter(
-            options.instruction, message_history=list(options.history) or None, usage_limits=limits
-        ) as going:
-            await _follow(going, told)
-            result.messages = going.all_messages()
-        result.text = going.result.output if going.result else ""
+        await _Run(agent, options, _Told(emit, result), keep).to_the_end(pauses)
     except UsageLimitExceeded:
         result.limit, result.error = "steps", f"Reached the maximum number of steps ({options.max_steps})."
     except (AgentRunError, UserError) as error:
-        result.error = f"{type(error).__name__}: {error}"
+        result.error = _in_words(error)
     result.diff = workspace.diff()
     result.changed_files = changed_files(result.diff)
     return result
 
 
-async def _follow(going: AgentRun[Any, str], told: "_Told") -> None:
-    async for node in going:
-        if Agent.is_model_request_node(node):
-            async with node.stream(going.ctx) as stream:
-                await told.answer(stream)
-            told.used(going)
-        elif Agent.is_call_tools_node(node):
-            async with node.stream(going.ctx) as stream:
-                await told.tools(stream)
+class _Run:
+    """One conversation with the model, asked again where an answer is cut off."""
+
+    def __init__(
+        self, agent: Agent[Any, str], options: Options, told: "_Told", keep: Callable[[Sequence[ModelMessage]], None]
+    ) -> None:
+        self._agent = agent
+        self._limits = UsageLimits(request_limit=options.max_steps)
+        self._told = told
+        self._keep = keep
+        self._instruction: str | None = options.instruction
+        self._messages = told.result.messages = list(options.history)
+
+    async def to_the_end(self, pauses: Sequence[float]) -> None:
+        left, steps = list(pauses), 0
+        while True:
+            try:
+                await self._go_on()
+                return
+            except (ModelAPIError, UnexpectedModelBehavior) as error:
+                if self._told.result.steps > steps:
+                    left, steps = list(pauses), self._told.result.steps
+                if not left or not _passes(error):
+                    raise
+                self._told.again(_in_words(error))
+                await asyncio.sleep(left.pop(0))
+
+    async def _go_on(self) -> None:
+        """From the last message that is whole."""
+        async with self._agent.iter(
+            self._instruction,
+            message_history=self._messages or None,
+            usage_limits=self._limits,
+            usage=RunUsage(requests=self._told.result.steps),
+        ) as going:
+            async for node in going:
+                if Agent.is_model_request_node(node):
+                    self._messages = self._told.result.messages = [*going.all_messages(), node.request]
+                    self._instruction = None
+                    async with node.stream(going.ctx) as stream:
+                        await self._told.answer(stream)
+                        self._told.used(stream.response.usage)
+                elif Agent.is_call_tools_node(node):
+                    self._keep(self._messages)
+                    async with node.stream(going.ctx) as stream:
+                        await self._told.tools(stream)
+            self._keep(going.all_messages())
+            self._told.result.messages = going.all_messages()
+            self._told.result.text = going.result.output if going.result else ""
+
+
+def _passes(error: AgentRunError) -> bool:
+    """Whether the same request may well be answered a little later."""
+    if isinstance(error, ModelAPIError):
+        return not isinstance(error, ModelRequestRejectedError | ModelQuotaExceededError)
+    return type(error) is UnexpectedModelBehavior  # an empty answer; its subclasses are answers that will not change
+
+
+def _in_words(error: Exception) -> str:
+    """What the model's endpoint said, without what only the library's own log needs."""
+    body = getattr(error, "body", None)
+    said = body.get("message") if isinstance(body, dict) else None
+    status = getattr(error, "status_code", None)
+    return f"The model's API answered {status}: {said}" if status and said else f"{type(error).__name__}: {error}"
 
 
 class _Told:
     """Turns the library's events into ours."""
 
     def __init__(self, emit: Emit, result: Result) -> None:
+        self.result = result
         self._emit = emit
-        self._result = result
-        self._before = (0, 0, 0)
+        self._answers = 0
+
+    def again(self, why: str) -> None:
+        self._emit("status", text=f"{why} Trying again.")
 
     async def answer(self, stream: AsyncIterable[Any]) -> None:
-        message = f"m{self._result.steps + 1}"
+        self._answers += 1
+        message = f"m{self._answers}"
         async for event in stream:
             match event:
                 case (
@@ -120,14 +194,11 @@ class _Told:
                 case PartEndEvent(part=ThinkingPart(content=text)) if text:
                     self._emit("reasoning", text=text)
 
-    def used(self, going: AgentRun[Any, str]) -> None:
-        usage = going.usage
-        after = (usage.input_tokens, usage.cache_read_tokens, usage.output_tokens)
-        given, cached, output = (now - then for now, then in zip(after, self._before, strict=True))
-        self._before = after
-        self._result.steps += 1
-        self._result.usage = dict(zip(("input", "cached", "output"), after, strict=True))
-        self._emit("usage", steps=1, input=given, cached=cached, output=output, cost=None)
+    def used(self, usage: RequestUsage) -> None:
+        told = {"input": usage.input_tokens, "cached": usage.cache_read_tokens, "output": usage.output_tokens}
+        self.result.steps += 1
+        self.result.usage = {name: self.result.usage.get(name, 0) + number for name, number in told.items()}
+        self._emit("usage", steps=1, **told, cost=None)
 
     async def tools(self, stream: AsyncIterable[Any]) -> None:
         async for event in stream:

@@ -29,7 +29,8 @@ _TOOLS = {"command_execution", "file_change", "mcp_tool_call", "web_search", "co
 _TOTALS = ("input", "cached", "output")
 
 # No self-update, telemetry or plug-ins; an unreachable server is not retried for ever; tools get a plain shell (a login
-# shell resets PATH) and never the model key; the checkout's AGENTS.md may be a stranger's, ours comes by the prompt.
+# shell resets PATH) and never the model key; the checkout's AGENTS.md and skills may be a stranger's, ours come by the
+# prompt.
 _SETTINGS = (
     "check_for_update_on_startup=false",
     "analytics.enabled=false",
@@ -37,6 +38,7 @@ _SETTINGS = (
     "features.unbounded_connection_retries=false",
     "allow_login_shell=false",
     "project_doc_max_bytes=0",
+    "skills.include_instructions=false",
     f'shell_environment_policy.exclude=["{KEY}","CODEX_API_KEY","OPENAI_API_KEY"]',
 )
 

@@ -17,8 +17,8 @@ from loops.runtimes.lines import LineParser, Memory, event, status, usage
 _OWN_PROTOCOL = {"anthropic": "@ai-sdk/anthropic"}
 _COMPATIBLE = "@ai-sdk/openai-compatible"
 _CUSTOM_LIMITS = {"context": 200_000, "output": 32_000}
-# Without the first, a box without egress waits 8 s for a list of models. The checkout's own opencode.json may come from
-# a stranger and could send the key elsewhere, so project configuration is off.
+# Without the first, a box without egress waits 8 s for a list of models. The checkout may come from a stranger: its
+# configuration could send the key elsewhere, and its skills and CLAUDE.md are no orders of ours.
 _ENV = dict.fromkeys(
     (
         "OPENCODE_DISABLE_MODELS_FETCH",
@@ -27,9 +27,22 @@ _ENV = dict.fromkeys(
         "OPENCODE_DISABLE_SHARE",
         "OPENCODE_DISABLE_DEFAULT_PLUGINS",
         "OPENCODE_DISABLE_PROJECT_CONFIG",
+        "OPENCODE_DISABLE_EXTERNAL_SKILLS",
+        "OPENCODE_DISABLE_CLAUDE_CODE",
     ),
     "1",
 )
+# With a file that it reads, OpenCode hands the model the AGENTS.md beside it, as instructions, and no setting stops it.
+# Nothing of the file itself can look like the end of it: its lines are numbered.
+_PLUGIN = b"""\
+const end = "\\n</content>"
+export const OnlyTheFile = async () => ({
+  "tool.execute.after": async ({ tool }, result) => {
+    if (tool === "read" && result.metadata?.loaded?.length)
+      result.output = result.output.split(`${end}\\n\\n<system-reminder>\\n`, 1)[0] + end
+  },
+})
+"""
 _EDITS = {"write": "filePath", "edit": "filePath"}
 
 
@@ -48,14 +61,20 @@ class OpenCodeRuntime:
         if turn.resume:
             # From another directory than the conversation's first, OpenCode hangs.
             argv += ["--session", turn.resume.id, "--dir", turn.resume.cwd]
-        env = {**_ENV, "OPENCODE_CONFIG_CONTENT": json.dumps(_config(turn, provider))}
-        return Invocation(tuple(argv), {**env, **turn.env}, files=self.files(turn), stdin=turn.prompt)
+        env = {
+            **_ENV,
+            "OPENCODE_CONFIG_CONTENT": json.dumps(_config(turn, provider)),
+            # One for each session: a conversation that breaks takes no other with it.
+            "OPENCODE_DB": f"{{home}}/{_home(turn)}/conversations.db",
+        }
+        plugin = BoxFile(f"{_home(turn)}/plugin.js", _PLUGIN)
+        return Invocation(tuple(argv), {**env, **turn.env}, files=(*self.files(turn), plugin), stdin=turn.prompt)
 
     def files(self, turn: TurnRequest) -> tuple[BoxFile, ...]:
         """The API key, as a file: in the environment every shell that a tool opens would have it."""
         if turn.credential.kind != "api_key":
             return ()
-        return (BoxFile(_key_path(turn), turn.credential.secret.encode(), secret=True),)
+        return (BoxFile(f"{_home(turn)}/key", turn.credential.secret.encode(), secret=True),)
 
     def parser(self, state: JSON | None = None, *, totals: Mapping[str, float] | None = None) -> "OpenCodeParser":
         """OpenCode counts per step, so `totals` are of no use to it."""
@@ -69,8 +88,8 @@ def _provider_id(turn: TurnRequest) -> str:
     return turn.provider or "greenloop"
 
 
-def _key_path(turn: TurnRequest) -> str:
-    return f".greenloop/agents/{turn.session}/opencode.key"
+def _home(turn: TurnRequest) -> str:
+    return f".greenloop/agents/{turn.session}/opencode"
 
 
 def _config(turn: TurnRequest, provider: str) -> JSON:
@@ -78,7 +97,7 @@ def _config(turn: TurnRequest, provider: str) -> JSON:
     if turn.base_url:
         options["baseURL"] = turn.base_url
     if turn.credential.kind == "api_key":
-        options["apiKey"] = f"{{file:{{home}}/{_key_path(turn)}}}"
+        options["apiKey"] = f"{{file:{{home}}/{_home(turn)}/key}}"
     entry: JSON = {"options": options}
     if provider == "greenloop":
         entry |= {"npm": _COMPATIBLE, "name": turn.provider or "custom"}
@@ -92,6 +111,7 @@ def _config(turn: TurnRequest, provider: str) -> JSON:
         "enabled_providers": [provider],
         "model": model,
         "small_model": model,
+        "plugin": [f"file://{{home}}/{_home(turn)}/plugin.js"],
         "share": "disabled",
         "autoupdate": False,
         "permission": {"edit": "deny" if turn.read_only else "allow", "bash": "allow", "webfetch": "allow"},

@@ -1,10 +1,17 @@
 """The loop with a model that is a function."""
 
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic_ai.exceptions import (
+    ModelAuthenticationError,
+    ModelConnectionError,
+    ModelOverloadedError,
+    ModelQuotaExceededError,
+)
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
@@ -38,8 +45,6 @@ def model(*answers: str | dict[str, Any]) -> FunctionModel:
             for piece in answer.split(" "):
                 yield f"{piece} "
             return
-        import json
-
         for name, given in answer.items():
             yield {0: DeltaToolCall(name=name, json_args=json.dumps(given), tool_call_id=f"call{said}")}
 
@@ -79,6 +84,70 @@ async def test_a_tool_that_fails_or_does_not_exist_goes_back_to_the_model() -> N
     result = await run(Options("Try."), MemoryWorkspace(), script, heard)
     assert result.text.strip() == "Gave up."
     assert [told["ok"] for told in heard.of("tool_completed")] == [False, False, False]
+
+
+@pytest.mark.parametrize("wrong", [{"read_file": {"wrong": 1}}, {"read_file": {"path": 7}}, {"no_such_tool": {}}])
+async def test_a_model_that_keeps_calling_a_tool_wrongly_may_go_on(wrong: dict[str, Any]) -> None:
+    heard = Heard()
+    result = await run(Options("Try."), MemoryWorkspace({"a": "x"}), model(wrong, wrong, wrong, "At last."), heard)
+    assert (result.text.strip(), result.error) == ("At last.", None)
+    assert [told["ok"] for told in heard.of("tool_completed")] == [False, False, False]
+
+
+def moody(*answers: str | dict[str, Any] | Exception) -> FunctionModel:
+    """Answers like `model`, one for each request; a failure comes in the middle of an answer."""
+    left = iter(answers)
+
+    async def stream(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[str | dict[int, DeltaToolCall]]:
+        answer = next(left)
+        if isinstance(answer, Exception):
+            yield "Half of "
+            raise answer
+        if isinstance(answer, str):
+            yield answer
+        else:
+            for name, given in answer.items():
+                yield {0: DeltaToolCall(name=name, json_args=json.dumps(given), tool_call_id=f"call{len(messages)}")}
+
+    return FunctionModel(stream_function=stream)
+
+
+CUT, OVERLOADED = ModelConnectionError("m", "Connection error."), ModelOverloadedError("m", "Overloaded")
+
+
+async def test_an_answer_that_is_cut_off_is_asked_for_again_and_nothing_is_done_twice() -> None:
+    workspace, heard = MemoryWorkspace({"a": "1"}, {"make": Executed(0, "made\n", "")}), Heard()
+    script = moody(CUT, {"bash": {"command": "make"}}, OVERLOADED, CUT, "Made it.")
+    result = await run(Options("Make."), workspace, script, heard, pauses=(0, 0, 0))
+    assert (result.text.strip(), result.error, result.steps) == ("Made it.", None, 2)
+    assert workspace.ran == ["make"] and len(heard.of("status")) == 3
+    assert len({told["message_id"] for told in heard.of("assistant_delta")}) == 4
+    roles = [type(message).__name__ for message in result.messages]
+    assert roles == ["ModelRequest", "ModelResponse", "ModelRequest", "ModelResponse"]
+
+
+@pytest.mark.parametrize(
+    ("failures", "asked", "said"),
+    [
+        ([CUT] * 4, 3, "Connection error."),
+        ([ModelAuthenticationError("m", "bad key")], 1, "bad key"),
+        ([ModelQuotaExceededError("m", "no credit")], 1, "no credit"),
+    ],
+)
+async def test_what_does_not_pass_is_an_error(failures: list[Exception], asked: int, said: str) -> None:
+    heard = Heard()
+    result = await run(Options("Go."), MemoryWorkspace(), moody(*failures), heard, pauses=(0, 0))
+    assert said in (result.error or "") and len(heard.of("status")) == asked - 1
+
+
+async def test_a_conversation_is_kept_after_each_step_and_can_be_gone_on_with() -> None:
+    kept: list[Sequence[ModelMessage]] = []
+    script = model({"list_dir": {}}, {"list_dir": {}}, "Done.")
+    await run(Options("Look."), MemoryWorkspace(), script, Heard(), keep=kept.append)
+    assert [len(messages) for messages in kept] == [1, 3, 5, 6]
+    for messages in kept[:3]:
+        again = await run(Options("And?", history=messages), MemoryWorkspace(), model("x", "x", "x", "Go."), Heard())
+        assert again.error is None
 
 
 async def test_a_read_only_run_has_no_tool_that_changes() -> None:
