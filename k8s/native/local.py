@@ -15,6 +15,8 @@ from k8s.native.workspace import Executed, FileWorkspace, Lines, WorkspaceError
 
 OUTPUT_BYTES = 200_000
 """Bytes of each output of a command that are read: the first half and the last."""
+MOST_OUTPUT = 100_000_000
+"""Bytes of output after which a command is ended: it would fill the disk."""
 LARGEST_FILE = 10_000_000
 _UNSEEN = {".git", "node_modules", ".venv", "__pycache__"}
 _POLL = 0.02
@@ -102,15 +104,19 @@ class LocalWorkspace(FileWorkspace):
                 start_new_session=True,
             )
             until = time.monotonic() + timeout
-            while process.poll() is None and time.monotonic() < until and not self._cancel.is_set():
+            endless = False
+            while process.poll() is None and time.monotonic() < until and not self._cancel.is_set() and not endless:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(_POLL)
-            timed_out = process.poll() is None
-            if timed_out:
+                endless = max(os.fstat(file.fileno()).st_size for file in (out, err)) > MOST_OUTPUT
+            ended = process.poll() is None
+            if ended:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-            return Executed(None if timed_out else process.returncode, _ends(out), _ends(err), timed_out)
+            told = f"\nIt was ended: it printed more than {MOST_OUTPUT} bytes.\n" if ended and endless else ""
+            code = None if ended else process.returncode
+            return Executed(code, _ends(out), _ends(err) + told, ended and not endless)
 
     def diff(self) -> str:
         """See Workspace. Made with an index of its own: what the agent has staged stays as it is."""

@@ -135,6 +135,8 @@ class Toolbox:
             text = done.stdout + (f"\n[stderr]\n{done.stderr}" if done.stderr else "")
             if done.timed_out:
                 return f"{ERROR}Ended after {seconds} s.\n{text}"
+            if done.exit_code is None:
+                return f"{ERROR}It did not come to its end.\n{text}"
             return text if done.exit_code == 0 else f"{ERROR}Exit code {done.exit_code}.\n{text}"
 
         return self._safe(run)

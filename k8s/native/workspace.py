@@ -1,5 +1,7 @@
 """A directory an agent works in: what can be done with it, and what is common to all kinds of it."""
 
+import contextlib
+import io
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -16,7 +18,7 @@ class WorkspaceError(Exception):
 
 @dataclass(frozen=True)
 class Executed:
-    """What came of a command. `exit_code` is None when it was ended because of its time or a cancel."""
+    """What came of a command. `exit_code` is None when it was ended: by its time, a cancel, or for all it printed."""
 
     exit_code: int | None
     stdout: str
@@ -87,7 +89,7 @@ class FileWorkspace(ABC):
         """See Workspace."""
         if offset < 1 or (limit is not None and limit < 1):
             raise WorkspaceError(f"offset counts lines from 1 and limit is at least 1, not {offset} and {limit}.")
-        lines = text_of(path, self.load(path)).splitlines(keepends=True)
+        lines = lines_of(text_of(path, self.load(path)))
         if offset > max(1, len(lines)):
             raise WorkspaceError(f"{path} has {len(lines)} lines; there is no line {offset}.")
         return "".join(lines[offset - 1 : None if limit is None else offset - 1 + limit])
@@ -107,6 +109,8 @@ class FileWorkspace(ABC):
         if count != 1:
             found = "does not occur" if count == 0 else f"occurs {count} times"
             hint = "Read the file again." if count == 0 else "Give more of the lines around it."
+            if count == 0 and "\r\n" in text and "\r\n" not in old:
+                hint = "Lines of this file end with \\r\\n."
             raise WorkspaceError(f"The text to replace {found} in {path}; it must occur exactly once. {hint}")
         return self.write_file(path, text.replace(old, new))
 
@@ -121,23 +125,31 @@ class FileWorkspace(ABC):
             wanted = re.compile(pattern)
         except re.error as error:
             raise WorkspaceError(f"{pattern!r} is no regular expression: {error}.") from None
-        inside = path.strip("/").removeprefix("./")
+        inside = path.rstrip("/").removeprefix("./")
+        names = [name for name in sorted(self.paths()) if inside in ("", ".", name) or name.startswith(f"{inside}/")]
+        if not names and inside not in ("", "."):
+            # One file that is not listed: an ignored one, or a whole log outside.
+            return _matching(path, self.load(path), wanted)
         matches = glob_pattern(glob) if glob else None
         found: list[str] = []
-        for name in sorted(self.paths()):
-            if inside not in ("", ".", name) and not name.startswith(f"{inside}/"):
-                continue
+        for name in names:
             if matches and not (matches.match(name) or matches.match(name.rsplit("/", 1)[-1])):
                 continue
-            found += _matching(name, self.load(name), wanted)
+            with contextlib.suppress(WorkspaceError):  # too large, a link to elsewhere: no reason to find nothing
+                found += _matching(name, self.load(name), wanted)
         return found
 
 
 def _matching(name: str, content: bytes, wanted: re.Pattern[str]) -> list[str]:
     if b"\0" in content[:8192]:
         return []
-    lines = content.decode(errors="replace").splitlines()
+    lines = (line.rstrip("\r\n") for line in lines_of(content.decode(errors="replace")))
     return [f"{name}:{at}:{line[:GREP_TEXT]}" for at, line in enumerate(lines, start=1) if wanted.search(line)]
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of `text` with their ends, counted as editors and compilers do: a form feed ends none."""
+    return io.StringIO(text, newline="\n").readlines()
 
 
 def text_of(path: str, content: bytes) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from k8s.native import local
 from k8s.native.box import BoxWorkspace
 from k8s.native.diffs import changed_files
 from k8s.native.local import LocalWorkspace
@@ -70,6 +71,14 @@ def test_an_edit_needs_exactly_one_match(workspace: Workspace) -> None:
     with pytest.raises(WorkspaceError, match=r"occurs 3 times in a\.txt"):
         workspace.edit_file("a.txt", "e", "E")
     assert workspace.read_file("a.txt") == "one\n2\nthree\n"
+
+
+def test_only_line_feeds_end_lines(workspace: Workspace) -> None:
+    workspace.write_file("odd.py", "a\x0cb\u2028c\r\nfound\n")
+    assert workspace.read_file("odd.py", 2) == "found\n"
+    assert workspace.grep("found", "odd.py") == ["odd.py:2:found"]
+    with pytest.raises(WorkspaceError, match=r"Lines of this file end with \\r\\n"):
+        workspace.edit_file("odd.py", "c\nfound", "x")
 
 
 @pytest.mark.parametrize("path", ["none.txt", "src/none.py"])
@@ -182,6 +191,34 @@ def test_a_huge_output_keeps_its_ends(tmp_path: Path) -> None:
     done = LocalWorkspace(tmp_path).exec("echo first; yes | head -c 5000000; echo; echo last", 20)
     assert done.stdout.startswith("first\n") and done.stdout.endswith("last\n") and "bytes left out" in done.stdout
     assert len(done.stdout) < 210_000
+
+
+def test_a_command_that_prints_without_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "MOST_OUTPUT", 3_000_000)
+    done = LocalWorkspace(tmp_path).exec("yes", 60)
+    assert (done.exit_code, done.timed_out) == (None, False)
+    assert "printed more than 3000000 bytes" in done.stderr
+
+
+def test_a_file_that_cannot_be_read_keeps_nothing_else_from_being_found(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("needle\n")
+    (tmp_path / "big.bin").write_bytes(b"needle\n" * 2_000_000)
+    (tmp_path / "link").symlink_to("/etc/passwd")
+    _git(tmp_path, "init", "-q")
+    _git(tmp_path, "add", "-A")
+    workspace = LocalWorkspace(tmp_path)
+    assert workspace.grep("needle|root") == ["a.txt:1:needle"]
+    with pytest.raises(WorkspaceError, match="is larger than"):
+        workspace.read_file("big.bin")
+
+
+def test_a_whole_log_outside_may_be_searched(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "job.log").write_text("green\nred\n")
+    workspace = LocalWorkspace(tmp_path / "in", readable=[tmp_path])
+    assert workspace.grep("red", str(tmp_path / "job.log")) == [f"{tmp_path}/job.log:2:red"]
+    with pytest.raises(WorkspaceError, match="outside"):
+        workspace.grep("root", "/etc/passwd")
 
 
 def test_whole_logs_outside_may_be_read_where_allowed_but_not_written(tmp_path: Path) -> None:
