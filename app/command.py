@@ -28,10 +28,9 @@ def one_line_errors() -> Iterator[None]:
 
     from app.valkey import RedisUnavailable
     from github.errors import GitHubError
-    from loops.accounts import UnknownOwner
     from loops.box_secrets import CannotPrepare
     from loops.contracts import Unknown
-    from loops.env_secrets import UnknownTarget
+    from loops.names import UnknownOwner
     from loops.vault import VaultError
 
     try:
@@ -42,7 +41,7 @@ def one_line_errors() -> Iterator[None]:
         _end(f"{error}: it is written as JSON ({error.__cause__})")
     except OSError as error:
         _end(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-    except (UnknownOwner, UnknownTarget, Unknown, CannotPrepare) as error:
+    except (UnknownOwner, Unknown, CannotPrepare) as error:
         _end(str(error))
     except (ValueError, VaultError, GitHubError, RedisUnavailable) as error:
         _end(str(error))

@@ -1,21 +1,20 @@
 """Provider accounts in the database: added, listed, removed, and encrypted anew when the keys are rotated."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Select, delete, select, update
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy import delete, select, update
 
 from loops import profiles
 from loops.credentials import kind_of
 from loops.database import Database
 from loops.logins import check
-from loops.tables import Installation, Person, Profile, Secret, Turn
+from loops.names import installation_of, person_of
+from loops.tables import Profile, Secret, Turn
 from loops.vault import Vault
 
-
-class UnknownOwner(LookupError):
-    """No such installation or person is known to this service."""
+_ENDPOINT = re.compile(r"https?://[^\s/?#{}]+[^\s?#{}]*\Z")
 
 
 @dataclass(frozen=True)
@@ -51,20 +50,14 @@ class Shown:
 async def add(database: Database, vault: Vault, wanted: NewAccount, now: float) -> Shown:
     """Keep an account, its secret encrypted; one of the same owner and name is replaced.
 
-    Raises UnknownOwner, and ValueError for a login that is none.
+    Raises UnknownOwner, and ValueError for a secret or an endpoint that cannot be used.
     """
-    check(wanted.credential_kind, wanted.secret)
+    check(wanted.provider.strip().lower(), wanted.credential_kind, wanted.secret)
+    if wanted.base_url and not _ENDPOINT.match(wanted.base_url):
+        raise ValueError(f"The endpoint {wanted.base_url!r} is none: it begins with https:// or http:// and a host.")
     async with database.write() as tx:
-        installation = await _find(tx, select(Installation.id).where(Installation.account_login == wanted.installation))
-        if installation is None:
-            raise UnknownOwner(f"no installation on {wanted.installation!r} is known: install the App there first")
-        person = None
-        if wanted.person is not None:
-            person = await _find(tx, select(Person.id).where(Person.login == wanted.person))
-            if person is None:
-                raise UnknownOwner(
-                    f"nobody called {wanted.person!r} has asked for anything yet, so their id is unknown"
-                )
+        installation = await installation_of(tx, wanted.installation)
+        person = await person_of(tx, wanted.person) if wanted.person is not None else None
         owner = Profile.person_id == person if person is not None else Profile.person_id.is_(None)
         owned = (Profile.installation_id == installation, owner)
         await tx.execute(delete(Profile).where(*owned, Profile.name == wanted.name))
@@ -72,7 +65,7 @@ async def add(database: Database, vault: Vault, wanted: NewAccount, now: float) 
             installation_id=installation,
             person_id=person,
             name=wanted.name,
-            provider=wanted.provider,
+            provider=wanted.provider.strip().lower(),
             credential_kind=wanted.credential_kind,
             model=wanted.model,
             base_url=wanted.base_url,
@@ -81,7 +74,6 @@ async def add(database: Database, vault: Vault, wanted: NewAccount, now: float) 
             created_at=now,
             updated_at=now,
         )
-        kind_of(row)
         tx.add(row)
         await tx.flush()
         if wanted.default:
@@ -115,10 +107,6 @@ async def rotate(database: Database, vault: Vault) -> int:
                     setattr(row, column, vault.rotate(getattr(row, column)))
         count += len(ids)
     return count
-
-
-async def _find(tx: AsyncSession, query: Select[int]) -> int | None:
-    return (await tx.execute(query)).scalars().first()
 
 
 def _shown(row: Profile) -> Shown:

@@ -8,8 +8,9 @@ from sqlalchemy import ColumnElement, delete, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from loops.database import Database
+from loops.names import UnknownOwner, installation_of
 from loops.redact import SHORTEST
-from loops.tables import Installation, Repository, Secret, Session
+from loops.tables import Repository, Secret, Session
 from loops.vault import Vault
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
@@ -21,10 +22,6 @@ class BadSecret(ValueError):
     """A name or a value that cannot be kept. Never quotes the value."""
 
 
-class UnknownTarget(LookupError):
-    """No such repository or installation is known to this service."""
-
-
 @dataclass(frozen=True)
 class Target:
     """Whose secrets: one repository's, or (repository None) those of every repository of an installation."""
@@ -34,24 +31,20 @@ class Target:
 
 
 async def target_of(tx: AsyncSession, name: str) -> Target:
-    """The repository `owner/name`, or with `owner` alone its whole installation. Raises UnknownTarget."""
+    """The repository `owner/name`, or with `owner` alone its whole installation. Raises UnknownOwner."""
     if "/" in name:
         query = select(Repository).where(func.lower(Repository.full_name) == name.lower())
         found = await tx.execute(query.order_by(Repository.updated_at.desc()).limit(1))
         if (repository := found.scalar_one_or_none()) is not None:
             return Target(repository.installation_id, repository.id)
-        raise UnknownTarget(
+        raise UnknownOwner(
             f"no repository {name!r} is known: Greenloop knows one from the first event that GitHub sends about it"
         )
-    where = (func.lower(Installation.account_login) == name.lower(), Installation.removed_at.is_(None))
-    installation = (await tx.execute(select(Installation.id).where(*where).limit(1))).scalar_one_or_none()
-    if installation is None:
-        raise UnknownTarget(f"no installation on {name!r} is known: install the App there first")
-    return Target(installation)
+    return Target(await installation_of(tx, name))
 
 
 async def put(database: Database, vault: Vault, target: str, name: str, value: str, now: float) -> None:
-    """Keep a secret; one of the same name is replaced. Raises BadSecret or UnknownTarget."""
+    """Keep a secret; one of the same name is replaced. Raises BadSecret or UnknownOwner."""
     if not NAME.fullmatch(name):
         raise BadSecret(f"{name!r} is no name of an environment variable: letters, digits and _ only")
     if not SHORTEST <= len(value) <= LONGEST:
@@ -74,7 +67,7 @@ async def put(database: Database, vault: Vault, target: str, name: str, value: s
 
 
 async def listed(database: Database, target: str) -> list[tuple[str, float]]:
-    """Names, and when each was set (UNIX seconds). Raises UnknownTarget."""
+    """Names, and when each was set (UNIX seconds). Raises UnknownOwner."""
     async with database.read() as tx:
         where = _of(await target_of(tx, target))
         found = await tx.execute(select(Secret.name, Secret.updated_at).where(*where).order_by(Secret.name))
@@ -82,7 +75,7 @@ async def listed(database: Database, target: str) -> list[tuple[str, float]]:
 
 
 async def remove(database: Database, target: str, name: str) -> bool:
-    """Whether there was one. Raises UnknownTarget."""
+    """Whether there was one. Raises UnknownOwner."""
     async with database.write() as tx:
         where = _of(await target_of(tx, target))
         gone = await tx.execute(delete(Secret).where(*where, Secret.name == name).returning(Secret.id))

@@ -3,17 +3,25 @@
 import base64
 import json
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, get_args
 
+from loops.runtimes.base import CredentialKind
 from loops.runtimes.codex_auth import auth_file
 
+KINDS = get_args(CredentialKind)
 _SAME_ACCOUNT = ("account_id", "accountId")
 
 
-def check(kind: str, secret: str) -> None:
-    """Raises ValueError, without quoting the secret, where `secret` is no login of that kind of credential."""
+def check(provider: str, kind: str, secret: str) -> None:
+    """Raises ValueError, without quoting the secret, where `secret` is no credential of that kind and provider."""
+    if kind not in KINDS:
+        raise ValueError(f"There is no kind of credential called {kind!r}. Known: {', '.join(KINDS)}.")
+    if kind == "api_key" and not (secret.isascii() and secret.isprintable()):
+        raise ValueError("This is no API key: one is a single line of ASCII characters.")
     if kind == "opencode_auth_json":
         auth_file(secret)
+    if kind == "anthropic_oauth_json" and provider != "anthropic":
+        raise ValueError(f"A login of Claude Code is of the provider anthropic, not of {provider!r}.")
     if kind == "anthropic_oauth_json" and not _part(_document(secret) or {}).get("accessToken"):
         raise ValueError(
             "This is no login of Claude Code: expected the whole .credentials.json, with `claudeAiOauth` in it."

@@ -9,7 +9,11 @@ from typing import Any, ClassVar, Literal
 
 from loops.runtimes.base import JSON, Ending, EventKind, Outcome, RuntimeEvent, clip, process_error
 
-_UNKNOWN_CONVERSATION = re.compile(r"no (?:rollout|conversation|session) found|session not found", re.IGNORECASE)
+# Gone, or its files are broken.
+_NO_CONVERSATION = re.compile(
+    r"no (?:rollout|conversation|session) found|session not found|thread/resume failed|failed to resume session",
+    re.IGNORECASE,
+)
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _REMEMBERED = 2_000
 
@@ -78,7 +82,7 @@ class LineParser(ABC):
             return Outcome(message, None, memory.session, memory.after)
         # What a CLI says when it is interrupted is not the reason.
         failure = memory.failure if ending.reason == "exited" else None
-        gone = unknown_conversation(ending.stderr_tail, memory.failure or "")
+        gone = no_conversation(ending.stderr_tail, memory.failure or "")
         fresh = gone and (self.names_lost or memory.session is None)
         return Outcome(
             message,
@@ -144,9 +148,9 @@ def short(text: object) -> str:
     return str(text)[:_REMEMBERED]
 
 
-def unknown_conversation(*texts: str) -> bool:
-    """Whether one of `texts` says that the conversation to resume does not exist (any more)."""
-    return any(_UNKNOWN_CONVERSATION.search(_CONTROL.sub("", text)) for text in texts)
+def no_conversation(*texts: str) -> bool:
+    """Whether one of `texts` says that the conversation to resume does not exist (any more), or cannot be read."""
+    return any(_NO_CONVERSATION.search(_CONTROL.sub("", text)) for text in texts)
 
 
 def _clipped(value: Any) -> Any:

@@ -1,6 +1,7 @@
 """OpenCode 1.18 (`opencode run --format json`). Its behaviour is as observed with the real program."""
 
 import json
+import re
 from collections.abc import Mapping
 
 from loops.runtimes.base import (
@@ -43,6 +44,7 @@ export const OnlyTheFile = async () => ({
   },
 })
 """
+_REFERENCE = re.compile(r"\{(?:env|file):")
 _EDITS = {"write": "filePath", "edit": "filePath"}
 
 
@@ -52,9 +54,14 @@ class OpenCodeRuntime:
     name = "opencode"
 
     def command(self, turn: TurnRequest) -> Invocation:
-        """Raises ValueError without a model: OpenCode would pick one of its own."""
+        """Raises ValueError without a model (OpenCode would pick one of its own) or where a name holds a reference."""
         if not turn.model:
             raise ValueError('The "opencode" runtime needs a model: set it on the profile or in the request.')
+        odd = next((text for text in (turn.model, turn.provider, turn.base_url) if _REFERENCE.search(text)), None)
+        if odd is not None:
+            raise ValueError(
+                f'The "opencode" runtime would read a file or variable for {odd!r}: write it without braces.'
+            )
         provider = _provider_id(turn)
         argv = [*executable(turn, "opencode"), "run", "--format", "json", "--auto"]
         argv += ["--model", f"{provider}/{turn.model}", "--title", f"greenloop {turn.session}"]
@@ -98,12 +105,13 @@ def _config(turn: TurnRequest, provider: str) -> JSON:
         options["baseURL"] = turn.base_url
     if turn.credential.kind == "api_key":
         options["apiKey"] = f"{{file:{{home}}/{_home(turn)}/key}}"
-    entry: JSON = {"options": options}
+    # A model of one's own, or one that is newer than OpenCode's list.
+    entry: JSON = {"options": options, "models": {turn.model: {"name": turn.model}}}
     if provider == "greenloop":
         entry |= {"npm": _COMPATIBLE, "name": turn.provider or "custom"}
-        entry["models"] = {turn.model: {"name": turn.model, "limit": _CUSTOM_LIMITS}}
+        entry["models"][turn.model]["limit"] = _CUSTOM_LIMITS
     elif turn.base_url:
-        entry |= {"npm": _OWN_PROTOCOL[provider], "models": {turn.model: {"name": turn.model}}}
+        entry["npm"] = _OWN_PROTOCOL[provider]
     model = f"{provider}/{turn.model}"
     config: JSON = {
         "$schema": "https://opencode.ai/config.json",

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 from cryptography.fernet import Fernet
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from github.outcomes import Actor
+from loops.accounts import NewAccount, add
 from loops.database import Database
 from loops.migrations import upgrade
 from loops.steps.facts import remember_installation
-from loops.tables import Profile
+from loops.tables import Installation, Profile
 from loops.vault import Vault, VaultError
 
 
@@ -78,18 +79,43 @@ def test_an_unknown_installation_is_said(database_url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "secret", "said"),
+    ("provider", "kind", "secret", "said"),
     [
-        ("opencode_auth_json", "sk-no-json", "no JSON object"),
-        ("opencode_auth_json", '{"openrouter": {"type": "api", "key": "sk-x"}}', 'no usable "openai" entry'),
-        ("anthropic_oauth_json", '{"accessToken": "sk-x"}', "no login of Claude Code"),
-        ("password", "sk-x", "'password', which nobody can use"),
+        ("x", "opencode_auth_json", "sk-no-json", "no JSON object"),
+        ("x", "opencode_auth_json", '{"openrouter": {"type": "api", "key": "sk-x"}}', 'no usable "openai" entry'),
+        ("anthropic", "anthropic_oauth_json", '{"accessToken": "sk-x"}', "no login of Claude Code"),
+        ("x", "anthropic_oauth_json", '{"claudeAiOauth": {"accessToken": "sk-x"}}', "of the provider anthropic"),
+        ("x", "api_key", "sk-x\nsk-y", "a single line of ASCII characters"),
+        ("x", "api_key", "sk-pässword", "a single line of ASCII characters"),
+        ("x", "password", "sk-x", "Known: api_key, opencode_auth_json, anthropic_oauth_json, none."),
     ],
 )
-def test_a_login_that_is_none_is_refused_when_it_is_added(database_url: str, kind: str, secret: str, said: str) -> None:
+def test_a_login_that_is_none_is_refused_when_it_is_added(
+    database_url: str, provider: str, kind: str, secret: str, said: str
+) -> None:
     key = Fernet.generate_key().decode()
-    words = ("profile", "add", "acme", "main", "--provider", "x", "--kind", kind)
+    words = ("profile", "add", "acme", "main", "--provider", provider, "--kind", kind)
     done = greenloop(database_url, key, *words, stdin=secret)
     assert done.returncode == 2 and said in done.stderr
     assert "sk-" not in done.stderr and "Traceback" not in done.stderr
     assert greenloop(database_url, key, "profile", "list").stdout == ""
+
+
+def test_an_endpoint_that_is_none_is_refused(database_url: str) -> None:
+    key = Fernet.generate_key().decode()
+    words = ("profile", "add", "acme", "main", "--provider", "x", "--base-url", "models.example/v1")
+    done = greenloop(database_url, key, *words, stdin="sk-x")
+    assert done.returncode == 2 and "begins with https://" in done.stderr
+
+
+async def test_an_account_goes_to_the_installation_that_is_there_now(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/greenloop.db"
+    await upgrade(url)
+    database, vault = Database(url), Vault([Fernet.generate_key().decode()])
+    async with database.write() as tx:
+        await remember_installation(tx, 3, Actor(9, "Acme"), 1000)
+        await remember_installation(tx, 4, Actor(9, "Acme"), 2000)
+        await tx.execute(update(Installation).where(Installation.id == 3).values(removed_at=1500.0))
+    kept = await add(database, vault, NewAccount("acme", "main", "Anthropic", "api_key", "sk-x"), 3000)
+    assert (kept.installation_id, kept.provider, kept.runtimes) == (4, "anthropic", ("claude", "opencode"))
+    await database.close()

@@ -19,7 +19,10 @@ class Said:
 
 @dataclass(frozen=True)
 class Conversation:
-    """What a CLI asked. `tools` maps offered names to their kind (`function`, `custom`); `key` is the credential."""
+    """What a CLI asked. `tools` maps offered names to their kind (`function`, `custom`).
+
+    `key` is the credential, `body` the request as it came.
+    """
 
     wire: Wire
     model: str
@@ -28,6 +31,7 @@ class Conversation:
     system: str = ""
     stream: bool = True
     key: str = field(default="", repr=False)
+    body: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def is_side_call(self) -> bool:
@@ -51,6 +55,7 @@ def read(wire: Wire, body: Mapping[str, Any], key: str = "") -> Conversation:
         system=_text(body.get("instructions") or body.get("system") or ""),
         stream=bool(body.get("stream")),
         key=key,
+        body=body,
     )
 
 

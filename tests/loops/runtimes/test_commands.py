@@ -104,7 +104,7 @@ def test_opencode_gets_a_custom_endpoint_as_a_provider_of_its_own_and_the_key_as
     options = config["provider"]["greenloop"]["options"]
     assert options == {
         "baseURL": "http://models.example/v1",
-        "apiKey": "{file:{home}/.greenloop/agents/s_1/opencode.key}",
+        "apiKey": "{file:{home}/.greenloop/agents/s_1/opencode/key}",
     }
     assert "--model" in started.argv and "greenloop/some-model" in started.argv
     assert config["agent"]["build"]["steps"] == 7
@@ -116,6 +116,7 @@ def test_opencode_keeps_its_knowledge_of_a_provider_without_a_base_url() -> None
     started = registry.get("opencode").command(replace(TURN, provider="openrouter", base_url=""))
     config = json.loads(started.env["OPENCODE_CONFIG_CONTENT"])
     assert "openrouter/some-model" in started.argv and "npm" not in config["provider"]["openrouter"]
+    assert "some-model" in config["provider"]["openrouter"]["models"], "also one that is newer than its list"
 
 
 def test_claude_is_told_its_limits_and_reads_no_settings_of_the_checkout() -> None:
@@ -160,6 +161,8 @@ def test_a_read_only_turn_has_no_editing_tools_where_the_cli_can_do_without() ->
         ),
         ("claude", replace(TURN, credential=Credential("none")), "needs an API key or an OAuth login"),
         ("opencode", replace(TURN, model=""), "needs a model"),
+        ("opencode", replace(TURN, model="m{env:HOME}"), "without braces"),
+        ("opencode", replace(TURN, base_url="http://x/{file:/etc/passwd}"), "without braces"),
         ("claude", replace(TURN, program="a 'b"), "cannot be split"),
     ],
 )
