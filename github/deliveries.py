@@ -79,13 +79,6 @@ async def redeliver(app: GitHubApp, delivery: Delivery) -> bool:
     return True
 
 
-async def newest_age(app: GitHubApp) -> float | None:
-    """Seconds since GitHub's newest delivery to us, or None if there is none in its log."""
-    answer = await app.as_app("GET", "app/hook/deliveries?per_page=1")
-    found = [read_delivery(each) for each in answer.json()]
-    return app.clock.now() - found[0].delivered_at if found else None
-
-
 def read_delivery(found: Mapping[str, Any]) -> Delivery:
     """A delivery from GitHub's list. `status` is "OK" or what went wrong."""
     status, code = str(found.get("status") or ""), int(found.get("status_code") or 0)

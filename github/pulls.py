@@ -13,9 +13,6 @@ MAX_TITLE = 256
 _READY = """mutation($id: ID!) {
   markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } }
 }"""
-_DRAFT = """mutation($id: ID!) {
-  convertPullRequestToDraft(input: {pullRequestId: $id}) { pullRequest { isDraft } }
-}"""
 
 
 async def open_or_find(
@@ -60,29 +57,16 @@ async def update(
 
 async def mark_ready(repository: Repository, number: int) -> bool:
     """Take a pull request out of draft; False if it was not one. Only GraphQL can do this."""
-    return await _set_draft(repository, number, draft=False)
-
-
-async def mark_draft(repository: Repository, number: int) -> bool:
-    """Make a pull request a draft again; False if it was one, or where drafts do not exist."""
-    try:
-        return await _set_draft(repository, number, draft=True)
-    except Invalid:
-        return False
-
-
-async def _set_draft(repository: Repository, number: int, *, draft: bool) -> bool:
     found = await pull(repository, number)
-    if found.draft == draft:
+    if not found.draft:
         return False
-    mutation = _DRAFT if draft else _READY
     try:
-        await repository.graphql(mutation, {"id": found.node_id}, scope=Scope.PUBLISH)
+        await repository.graphql(_READY, {"id": found.node_id}, scope=Scope.PUBLISH)
     except PermissionMissing:
         raise
     except GitHubError:
         # The answer may have been lost, or somebody else was quicker: what counts is the state now.
-        if (await pull(repository, number)).draft != draft:
+        if (await pull(repository, number)).draft:
             raise
     return True
 

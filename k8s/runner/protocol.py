@@ -30,9 +30,6 @@ from typing import Any
 POLL_SECONDS = 25.0
 """How long `next` may wait before it answers 204."""
 
-HEARTBEAT_SECONDS = 5.0
-"""The longest silence of a runner that holds a turn."""
-
 OUTPUT_CHUNK = 1024 * 1024
 """Most bytes of output in one request. One line that is longer goes whole, up to `LONGEST_LINE`."""
 

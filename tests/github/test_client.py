@@ -43,13 +43,10 @@ async def test_the_app_knows_who_it_is_and_its_commit_address(local: LocalGitHub
     assert me.permissions["contents"] == "write"
 
 
-async def test_the_app_finds_its_installations_by_repository_too(spot: Spot, app: GitHubApp) -> None:
+async def test_the_app_knows_its_installations_and_their_repositories(spot: Spot, app: GitHubApp) -> None:
     (ours,) = [each for each in await app.installations() if each.account == spot.owner]
     assert (ours.id, ours.suspended) == (spot.installation.id, False)
-    assert await app.find_installation(spot.name) == ours
     spot.local.add_repository(f"{spot.owner}/other")
-    with pytest.raises(NotFound):
-        await app.find_installation(f"{spot.owner}/other")
     names = [each["full_name"] async for each in app.repositories(ours.id)]
     assert names == [spot.name]
 

@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from github import comments
-from github.comments import find_sticky, marked, marker, put_sticky, react, still_there
+from github.comments import find_sticky, marked, marker, put_sticky, react
 from github.emulator.local import LocalGitHub
 from github.errors import Gone, NotFound, ServerFault
 from github.outcomes import Source, Where
@@ -125,13 +125,3 @@ async def test_reacting_twice_is_one_reaction(spot: Spot, repository: Repository
 async def test_what_cannot_be_reacted_to_is_no_error(repository: Repository) -> None:
     assert not await react(repository, 1, Source(Where.CHECK, 5))
     assert not await react(repository, 1, Source(Where.COMMENT, 4711))
-
-
-async def test_a_deleted_comment_is_noticed(spot: Spot, repository: Repository) -> None:
-    number = await spot.issue()
-    asked = await spot.act("alice", "POST", f"issues/{number}/comments", body="@greenloop x")
-    source = Source(Where.COMMENT, asked["id"])
-    assert await still_there(repository, source)
-    await spot.act(spot.owner, "DELETE", f"issues/comments/{asked['id']}")
-    assert not await still_there(repository, source)
-    assert await still_there(repository, Source(Where.ISSUE))

@@ -5,7 +5,7 @@ import pytest
 from github import repositories
 from github.emulator.local import LocalGitHub
 from github.errors import Invalid, RefusedBranch, ServerFault
-from github.pulls import mark_draft, mark_ready, open_or_find, update
+from github.pulls import mark_ready, open_or_find, update
 from github.repository import Repository
 from tests.github.conftest import Spot
 from tests.github.gitside import Clone
@@ -54,13 +54,11 @@ async def test_titles_and_bodies_are_cut_to_what_github_takes(repository: Reposi
     assert "cut here" in changed.body
 
 
-async def test_a_draft_is_made_ready_and_a_draft_again(repository: Repository, branch: str) -> None:
+async def test_a_draft_is_made_ready_once(repository: Repository, branch: str) -> None:
     made = await open_or_find(repository, branch=branch, base="trunk", title="Fix", body="")
     assert await mark_ready(repository, made.number)
     assert not await mark_ready(repository, made.number)
     assert not (await repositories.pull(repository, made.number)).draft
-    assert await mark_draft(repository, made.number)
-    assert (await repositories.pull(repository, made.number)).draft
 
 
 async def test_a_branch_into_itself_and_one_without_commits_are_refused(spot: Spot, repository: Repository) -> None:

@@ -74,26 +74,6 @@ def permissions_accepted(hub: "Hub", row: Installation, permissions: dict[str, s
     _tell(hub, row, "new_permissions_accepted", by)
 
 
-def repositories_changed(
-    hub: "Hub", row: Installation, added: list[Repository], removed: list[Repository], by: User
-) -> None:
-    """Change which repositories are selected, one event for each direction."""
-    row.selected = {r.id for r in hub.store.repositories_of(row)} if row.selected is None else row.selected
-    for action, rows in (("added", added), ("removed", removed)):
-        if not rows:
-            continue
-        ids = {repository.id for repository in rows}
-        row.selected = row.selected | ids if action == "added" else row.selected - ids
-        row.updated_at = hub.clock.now()
-        extra = {
-            "repository_selection": row.repository_selection,
-            "repositories_added": [views.brief(r) for r in rows] if action == "added" else [],
-            "repositories_removed": [views.brief(r) for r in rows] if action == "removed" else [],
-            "requester": None,
-        }
-        emit_installation(hub, "installation_repositories", action, row, extra, by)
-
-
 def token_minted(
     hub: "Hub",
     row: Installation,

@@ -42,7 +42,6 @@ class App:
     setup_url: str = ""
     callback_urls: list[str] = field(default_factory=list)
     key_file: Path | None = None
-    secret_file: Path | None = None
 
     @property
     def webhook_secret(self) -> str:

@@ -77,7 +77,6 @@ class Repository:
     last_number: int = 0
     last_run_number: dict[str, int] = field(default_factory=dict)
     deleted: bool = False
-    require_approval_for: set[int] = field(default_factory=set)
 
     @property
     def full_name(self) -> str:

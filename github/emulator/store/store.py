@@ -57,9 +57,6 @@ class Store:
     def user_by_token(self, token: str) -> User | None:
         return next((user for user in self.users if user.token and user.token == token), None)
 
-    def app_by_bot(self, user: User | None) -> App | None:
-        return next((app for app in self.apps if app.bot is user), None)
-
     def repository(self, full_name: str) -> Repository | None:
         """The repository of that name today. Names compare without case."""
         wanted = full_name.lower()
