@@ -144,10 +144,6 @@ class GitHubApp:
             await self.installation(installation_id)
         return self._granted[installation_id][1].get(permission) == "write"
 
-    async def find_installation(self, full_name: str) -> InstallationFacts:
-        """The installation that includes the repository `owner/name`. Raises NotFound."""
-        return _installation((await self.as_app("GET", f"repos/{full_name}/installation")).json())
-
     async def mint(self, installation_id: int, repository_ids: Sequence[int], permissions: Mapping[str, str]) -> Token:
         """A new token for these repositories (at most 500; none means all) and no more than these permissions.
 
@@ -160,7 +156,7 @@ class GitHubApp:
         path = f"app/installations/{installation_id}/access_tokens"
         answer = (await self.as_app("POST", path, json=body, repeatable=True)).json()
         granted = answer.get("permissions") or {}
-        log.info("token minted", installation=installation_id, repositories=list(repository_ids), permissions=granted)
+        log.info("token.minted", installation=installation_id, repositories=list(repository_ids), permissions=granted)
         expires_at = timestamp(answer["expires_at"]) - self._key.offset
         return Token(str(answer["token"]), expires_at, self.clock.now(), granted)
 
@@ -248,7 +244,7 @@ class GitHubApp:
     async def limited(self, installation_id: int, limit: RateLimited) -> None:
         """Send nothing more for the installation until the limit is over."""
         await self._pace(installation_id).limited(limit)
-        log.warning("github limit", installation=installation_id, until=limit.retry_at, secondary=limit.secondary)
+        log.warning("github.limited", installation=installation_id, until=limit.retry_at, secondary=limit.secondary)
 
     def forget(self, installation_id: int) -> None:
         """Forget what the installation's owner had accepted: it has changed."""
@@ -311,7 +307,7 @@ class GitHubApp:
             for each in await self.installations():
                 if not each.suspended:
                     return int((await self.as_installation(each.id, (), Scope.READ, "GET", path)).json()["id"])
-        log.warning("bot user not found", slug=slug)
+        log.warning("app.no_bot_user", slug=slug)
         return 0
 
     def _pace(self, installation_id: int) -> Pace:

@@ -81,7 +81,7 @@ async def publish(repository: Repository, wanted: Publication, content_of: Conte
     for _race in range(RACES):
         try:
             published = await _place(repository, wanted, commit, tip)
-            log.info("turn published", repository=repository.id, branch=wanted.branch, turn=wanted.turn, commit=commit)
+            log.info("turn.published", repository=repository.id, branch=wanted.branch, turn=wanted.turn, commit=commit)
             return published
         except (NotFastForward, AlreadyExists):
             tip = await head(repository, wanted.branch)

@@ -76,7 +76,7 @@ class KubernetesBoxes:
                 refused = refusal(spec, error)
                 if refused is None:
                     raise
-                log.warning("box refused", box=spec.name, status=error.status, error=error.message)
+                log.warning("box.refused", box=spec.name, status=error.status, error=error.message)
                 return refused
 
     async def status(self, name: str) -> BoxStatus:
@@ -165,7 +165,7 @@ class KubernetesBoxes:
             if error.status not in (404, 409):
                 raise
             return False
-        log.info("orphan deleted", kind=deletion.kind, name=deletion.name, why=deletion.why)
+        log.info("box.orphan_deleted", kind=deletion.kind, name=deletion.name, why=deletion.why)
         return True
 
     async def _ensure_pod(self, spec: BoxSpec) -> BoxStatus:
@@ -174,7 +174,7 @@ class KubernetesBoxes:
         while True:
             try:
                 made = await self._cluster.create(wanted)
-                log.info("box made", box=spec.name)
+                log.info("box.made", box=spec.name)
                 return pod_status(spec.name, made)
             except ClusterError as error:
                 pod = await self._there(wanted, error)

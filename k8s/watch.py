@@ -72,7 +72,7 @@ class Watch:
             except ClusterError as error:
                 failures += 1
                 if error.status == 410 and failures == 1:
-                    log.info("watch expired", kind=self._kind)
+                    log.info("watch.expired", kind=self._kind)
                     self._version = None
                 else:
                     await self._lost(error, failures)
@@ -133,5 +133,5 @@ class Watch:
         self.synced, self._version = False, None
         first, longest = self._backoff
         pause = min(longest, first * 2 ** min(failures - 1, 16)) * random.uniform(0.5, 1.0)  # noqa: S311
-        log.warning("watch lost", kind=self._kind, error=str(error), failures=failures, again_in=round(pause, 2))
+        log.warning("watch.lost", kind=self._kind, error=str(error), failures=failures, again_in=round(pause, 2))
         await asyncio.sleep(pause)
