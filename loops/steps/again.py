@@ -26,7 +26,7 @@ SOON = 2.0  # seconds until GitHub shows that what was asked to run again is que
 
 async def reruns_of(loop: Loop, session: Session, sha: str, red: Sequence[Check]) -> int:
     """How often what is red on this head was run again, or could not be."""
-    return spent(await _wishes(loop, session, sha), red)
+    return spent([each.external_id for each in await _wishes(loop, session, sha)], red)
 
 
 def spent(wishes: Sequence[str], red: Sequence[Check]) -> int:
@@ -39,20 +39,16 @@ def spent(wishes: Sequence[str], red: Sequence[Check]) -> int:
     return 0 if untried else len(wishes)
 
 
-async def _wishes(loop: Loop, session: Session, sha: str) -> Sequence[str]:
+async def _wishes(loop: Loop, session: Session, sha: str) -> Sequence[Effect]:
     async with loop.database.read() as tx:
         where = (Effect.session_id == session.id, Effect.kind == KIND, Effect.key.startswith(f"{sha}:"))
-        return (await tx.execute(select(Effect.external_id).where(*where))).scalars().all()
+        return (await tx.execute(select(Effect).where(*where))).scalars().all()
 
 
 async def go_on(loop: Loop, repo: Handle, session: Session, sha: str, red: Sequence[Check]) -> float | None:
     """Ask for the reruns of this head that are recorded and were perhaps never asked for; the time to look again."""
-    async with loop.database.read() as tx:
-        where = (Effect.session_id == session.id, Effect.kind == KIND, Effect.key.startswith(f"{sha}:"))
-        found = (await tx.execute(select(Effect).where(*where, Effect.digest.is_(None)))).scalars().first()
-    if found is None:
-        return None
-    return await _ask(loop, repo, session, found.key, found.external_id, red)
+    found = next((each for each in await _wishes(loop, session, sha) if each.digest is None), None)
+    return await _ask(loop, repo, session, found.key, found.external_id, red) if found else None
 
 
 async def run_again(loop: Loop, repo: Handle, session: Session, sha: str, failed: Sequence[Failure]) -> float | None:
