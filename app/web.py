@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.routing import Mount, Route
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
@@ -91,23 +91,27 @@ def create_app(
 
     app = Application(
         receiver,
-        routes=[
-            *turns.routes(),
-            *api.routes(),
-            *([Route("/mcp", agents)] if agents else []),
-            Route("/healthz", health.healthz),
-            Route("/readyz", health.readyz),
-            Route("/metrics", metrics.metrics),
-            *signin_routes(),
-            Route("/", people(sessions.index)),
-            Route("/sessions/{session}", people(sessions.session)),
-            Route("/sessions/{session}/events", people(live.events, stream=True)),
-            Mount("/static", StaticFiles(directory=STATIC)),
-        ],
+        routes=_routes(agents),
         lifespan=lifespan,
     )
     app.state.surface = shared
     return app
+
+
+def _routes(agents: "McpSurface | None") -> list[BaseRoute]:
+    return [
+        *turns.routes(),
+        *api.routes(),
+        *([Route("/mcp", agents)] if agents else []),
+        Route("/healthz", health.healthz),
+        Route("/readyz", health.readyz),
+        Route("/metrics", metrics.metrics),
+        *signin_routes(),
+        Route("/", people(sessions.index)),
+        Route("/sessions/{session}", people(sessions.session)),
+        Route("/sessions/{session}/events", people(live.events, stream=True)),
+        Mount("/static", StaticFiles(directory=STATIC)),
+    ]
 
 
 def _mcp(shared: Surface) -> "McpSurface | None":
