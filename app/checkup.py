@@ -188,8 +188,9 @@ async def _database(settings: Settings) -> list[Found]:
     finally:
         await database.close()
     if current != newest():
-        text_ = f"{shown} has the schema {current}, this version needs {newest()}"
-        return [Found("database", "fail", text_, "Run `greenloop migrate`.")]
+        says = f"{shown} has the schema {current}, this version needs {newest()}"
+        mend = "Run `greenloop migrate`; if it does not know that schema, run the version that made it, or a newer one."
+        return [Found("database", "fail", says, mend)]
     return [Found("database", "ok", f"{shown}, at the current schema")]
 
 

@@ -39,7 +39,10 @@ def list_() -> None:
     """Show the accounts and the runtimes that each can drive."""
     from loops.accounts import listed
 
-    for each in with_vault(lambda database, _vault: listed(database)):
+    found = with_vault(lambda database, _vault: listed(database))
+    if not found:
+        print("there is no account: see `greenloop profile add --help`", file=sys.stderr)
+    for each in found:
         owner = f"person {each.person_id}" if each.person_id else "everybody"
         mark = " default" if each.is_default else ""
         runtimes = ", ".join(each.runtimes)

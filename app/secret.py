@@ -34,7 +34,10 @@ def list_(target: TargetArgument) -> None:
     """Show the names, and when each was set. Values are never shown."""
     from loops.env_secrets import listed
 
-    for name, at in with_vault(lambda database, _vault: listed(database, target)):
+    found = with_vault(lambda database, _vault: listed(database, target))
+    if not found:
+        print(f"{target} has no secrets", file=sys.stderr)
+    for name, at in found:
         print(f"{name}  {time.strftime('%Y-%m-%d %H:%M', time.localtime(at))}")
 
 

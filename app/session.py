@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import asdict
@@ -129,6 +130,8 @@ def list_all(
         async with database.read() as tx:
             tenant = await contracts.tenant_of(tx, installation)
             found = await contracts.list_sessions(tx, tenant, status=status, limit=limit)
+        if not found:
+            print("there are no such sessions" if status else "there are no sessions yet", file=sys.stderr)
         for each in found:
             print(json.dumps(asdict(each), ensure_ascii=False) if as_json else _row(each))
 

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -26,7 +26,7 @@ def demo(
     model: Annotated[str | None, typer.Option(help="With --runtime and a real key: the model.")] = None,
     cap: Annotated[int | None, typer.Option(min=0, max=20, help="Attempts after the first turn.")] = None,
     boxes: Annotated[
-        str, typer.Option(help="Where turns run: local, or kubernetes (a small cluster of ours).")
+        Literal["local", "kubernetes"], typer.Option(help="Where turns run; kubernetes is a small cluster of ours.")
     ] = "local",
     kubeconfig: Annotated[
         Path | None, typer.Option(help="With --boxes kubernetes: a real cluster instead; needs --box-image.")

@@ -34,8 +34,6 @@ def place(
     """The environment that makes the service use these boxes, which all end with the block. Raises Misuse."""
     if boxes == "local":
         return _local(folder)
-    if boxes != "kubernetes":
-        raise Misuse(f"--boxes {boxes}: must be local or kubernetes")
     if kubeconfig is None:
         return _small(folder)
     if not image:

@@ -10,6 +10,9 @@ from app.settings import Settings
 from app.surface import Surface
 from app.web import create_app
 from tests.app.boxside import TOKEN
+from tests.app.commands import greenloop
+
+__all__ = ["greenloop"]
 
 SECRET = b"It's a Secret to Everybody"
 

@@ -1,8 +1,4 @@
 import asyncio
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from cryptography.fernet import Fernet
@@ -11,31 +7,10 @@ from sqlalchemy import select, update
 from github.outcomes import Actor
 from loops.accounts import NewAccount, add
 from loops.database import Database
-from loops.migrations import upgrade
 from loops.steps.facts import remember_installation
 from loops.tables import Installation, Profile
 from loops.vault import Vault, VaultError
-
-
-@pytest.fixture
-def database_url(tmp_path: Path) -> str:
-    url = f"sqlite:///{tmp_path}/greenloop.db"
-
-    async def prepare() -> None:
-        await upgrade(url)
-        database = Database(url)
-        async with database.write() as tx:
-            await remember_installation(tx, 3, Actor(9, "acme"), 1000)
-        await database.close()
-
-    asyncio.run(prepare())
-    return url
-
-
-def greenloop(url: str, keys: str, *arguments: str, stdin: str = "") -> "subprocess.CompletedProcess[str]":
-    env = {**os.environ, "GREENLOOP_DATABASE_URL": url, "GREENLOOP_ENCRYPTION_KEYS": keys}
-    command = [sys.executable, "-m", "app", *arguments]
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, env=env, check=False)
+from tests.app.commands import Greenloop
 
 
 def secret_of(url: str) -> bytes:
@@ -49,33 +24,33 @@ def secret_of(url: str) -> bytes:
     return asyncio.run(read())
 
 
-def test_an_account_is_kept_encrypted_shown_without_its_secret_and_forgotten(database_url: str) -> None:
+def test_an_account_is_kept_encrypted_shown_without_its_secret_and_forgotten(greenloop: Greenloop) -> None:
     key = Fernet.generate_key().decode()
-    added = greenloop(database_url, key, "profile", "add", "acme", "main", "--provider", "openai", stdin="sk-secret\n")
-    assert added.returncode == 0, added.stderr
+    added = greenloop("profile", "add", "acme", "main", "--provider", "openai", stdin="sk-secret\n", keys=key)
+    assert added.exit_code == 0, added.stderr
     assert "opencode, codex" in added.stdout
-    assert b"sk-secret" not in secret_of(database_url)
-    listed = greenloop(database_url, key, "profile", "list")
+    assert b"sk-secret" not in secret_of(greenloop.url)
+    listed = greenloop("profile", "list", keys=key)
     assert "main (openai, api_key) for everybody" in listed.stdout
     assert "sk-secret" not in listed.stdout
-    assert greenloop(database_url, key, "profile", "remove", "1").returncode == 0
-    assert greenloop(database_url, key, "profile", "remove", "1").returncode == 1
+    assert greenloop("profile", "remove", "1", keys=key).exit_code == 0
+    assert greenloop("profile", "remove", "1", keys=key).exit_code == 1
 
 
-def test_after_a_rotation_the_old_key_can_go(database_url: str) -> None:
+def test_after_a_rotation_the_old_key_can_go(greenloop: Greenloop) -> None:
     old, new = Fernet.generate_key().decode(), Fernet.generate_key().decode()
-    greenloop(database_url, old, "profile", "add", "acme", "main", "--provider", "openai", stdin="sk-secret")
-    rotated = greenloop(database_url, f"{new}\n{old}", "rotate-keys")
-    assert rotated.returncode == 0, rotated.stderr
-    assert Vault([new]).decrypt(secret_of(database_url)) == "sk-secret"
+    greenloop("profile", "add", "acme", "main", "--provider", "openai", stdin="sk-secret", keys=old)
+    rotated = greenloop("rotate-keys", keys=f"{new}\n{old}")
+    assert rotated.exit_code == 0, rotated.stderr
+    assert Vault([new]).decrypt(secret_of(greenloop.url)) == "sk-secret"
     with pytest.raises(VaultError):
-        Vault([old]).decrypt(secret_of(database_url))
+        Vault([old]).decrypt(secret_of(greenloop.url))
 
 
-def test_an_unknown_installation_is_said(database_url: str) -> None:
+def test_an_unknown_installation_is_said(greenloop: Greenloop) -> None:
     key = Fernet.generate_key().decode()
-    done = greenloop(database_url, key, "profile", "add", "nobody", "main", "--provider", "openai", stdin="x")
-    assert (done.returncode, "no installation on 'nobody' is known" in done.stderr) == (2, True)
+    done = greenloop("profile", "add", "nobody", "main", "--provider", "openai", stdin="x", keys=key)
+    assert (done.exit_code, "no installation on 'nobody' is known" in done.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -91,27 +66,25 @@ def test_an_unknown_installation_is_said(database_url: str) -> None:
     ],
 )
 def test_a_login_that_is_none_is_refused_when_it_is_added(
-    database_url: str, provider: str, kind: str, secret: str, said: str
+    greenloop: Greenloop, provider: str, kind: str, secret: str, said: str
 ) -> None:
     key = Fernet.generate_key().decode()
     words = ("profile", "add", "acme", "main", "--provider", provider, "--kind", kind)
-    done = greenloop(database_url, key, *words, stdin=secret)
-    assert done.returncode == 2 and said in done.stderr
+    done = greenloop(*words, stdin=secret, keys=key)
+    assert done.exit_code == 2 and said in done.stderr
     assert "sk-" not in done.stderr and "Traceback" not in done.stderr
-    assert greenloop(database_url, key, "profile", "list").stdout == ""
+    assert greenloop("profile", "list", keys=key).stdout == ""
 
 
-def test_an_endpoint_that_is_none_is_refused(database_url: str) -> None:
+def test_an_endpoint_that_is_none_is_refused(greenloop: Greenloop) -> None:
     key = Fernet.generate_key().decode()
     words = ("profile", "add", "acme", "main", "--provider", "x", "--base-url", "models.example/v1")
-    done = greenloop(database_url, key, *words, stdin="sk-x")
-    assert done.returncode == 2 and "begins with https://" in done.stderr
+    done = greenloop(*words, stdin="sk-x", keys=key)
+    assert done.exit_code == 2 and "begins with https://" in done.stderr
 
 
-async def test_an_account_goes_to_the_installation_that_is_there_now(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/greenloop.db"
-    await upgrade(url)
-    database, vault = Database(url), Vault([Fernet.generate_key().decode()])
+async def test_an_account_goes_to_the_installation_that_is_there_now(sqlite_url: str) -> None:
+    database, vault = Database(sqlite_url), Vault([Fernet.generate_key().decode()])
     async with database.write() as tx:
         await remember_installation(tx, 3, Actor(9, "Acme"), 1000)
         await remember_installation(tx, 4, Actor(9, "Acme"), 2000)

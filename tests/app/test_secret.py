@@ -1,35 +1,15 @@
 import asyncio
-from pathlib import Path
 
 import pytest
 from cryptography.fernet import Fernet
 from sqlalchemy import select
 
-from github.outcomes import Actor, Repo
 from loops.database import Database
-from loops.migrations import upgrade
-from loops.steps.facts import remember_installation, remember_repository
 from loops.tables import Secret
 from loops.vault import Vault
-from tests.app.test_profile import greenloop
+from tests.app.commands import Greenloop
 
 KEY = Fernet.generate_key().decode()
-
-
-@pytest.fixture
-def database_url(tmp_path: Path) -> str:
-    url = f"sqlite:///{tmp_path}/greenloop.db"
-
-    async def prepare() -> None:
-        await upgrade(url)
-        database = Database(url)
-        async with database.write() as tx:
-            await remember_installation(tx, 3, Actor(9, "acme"), 1000)
-            await remember_repository(tx, Repo(7, "acme/widgets", 3, "main"), 1000)
-        await database.close()
-
-    asyncio.run(prepare())
-    return url
 
 
 def values(url: str) -> dict[tuple[int | None, str], bytes]:
@@ -43,22 +23,22 @@ def values(url: str) -> dict[tuple[int | None, str], bytes]:
     return asyncio.run(read())
 
 
-def test_a_secret_is_kept_encrypted_replaced_listed_by_name_and_forgotten(database_url: str) -> None:
+def test_a_secret_is_kept_encrypted_replaced_listed_by_name_and_forgotten(greenloop: Greenloop) -> None:
     for value in ("first value\n", "second value\n"):
-        done = greenloop(database_url, KEY, "secret", "set", "acme/widgets", "TOKEN", stdin=value)
-        assert (done.returncode, done.stdout) == (0, "TOKEN is kept for acme/widgets\n"), done.stderr
-    greenloop(database_url, KEY, "secret", "set", "acme", "TOKEN", stdin="everybody's")
-    kept = values(database_url)
+        done = greenloop("secret", "set", "acme/widgets", "TOKEN", stdin=value, keys=KEY)
+        assert (done.exit_code, done.stdout) == (0, "TOKEN is kept for acme/widgets\n"), done.stderr
+    greenloop("secret", "set", "acme", "TOKEN", stdin="everybody's", keys=KEY)
+    kept = values(greenloop.url)
     assert {place: Vault([KEY]).decrypt(value) for place, value in kept.items()} == {
         (7, "TOKEN"): "second value",
         (None, "TOKEN"): "everybody's",
     }
     assert not any(b"value" in value for value in kept.values())
-    listed = greenloop(database_url, KEY, "secret", "list", "acme/widgets")
+    listed = greenloop("secret", "list", "acme/widgets", keys=KEY)
     assert listed.stdout.startswith("TOKEN  ") and "value" not in listed.stdout
-    assert greenloop(database_url, KEY, "secret", "remove", "Acme/Widgets", "TOKEN").returncode == 0
-    assert greenloop(database_url, KEY, "secret", "remove", "acme/widgets", "TOKEN").returncode == 1
-    assert set(values(database_url)) == {(None, "TOKEN")}
+    assert greenloop("secret", "remove", "Acme/Widgets", "TOKEN", keys=KEY).exit_code == 0
+    assert greenloop("secret", "remove", "acme/widgets", "TOKEN", keys=KEY).exit_code == 1
+    assert set(values(greenloop.url)) == {(None, "TOKEN")}
 
 
 @pytest.mark.parametrize(
@@ -72,15 +52,15 @@ def test_a_secret_is_kept_encrypted_replaced_listed_by_name_and_forgotten(databa
     ],
 )
 def test_what_cannot_be_kept_is_refused_without_its_value(
-    database_url: str, target: str, name: str, value: str, said: str
+    greenloop: Greenloop, target: str, name: str, value: str, said: str
 ) -> None:
-    done = greenloop(database_url, KEY, "secret", "set", target, name, stdin=value)
-    assert done.returncode == 2 and said in done.stderr
-    assert "12345" not in done.stderr and values(database_url) == {}
+    done = greenloop("secret", "set", target, name, stdin=value, keys=KEY)
+    assert done.exit_code == 2 and said in done.stderr
+    assert "12345" not in done.stderr and values(greenloop.url) == {}
 
 
-def test_after_a_rotation_the_old_key_can_go(database_url: str) -> None:
+def test_after_a_rotation_the_old_key_can_go(greenloop: Greenloop) -> None:
     new = Fernet.generate_key().decode()
-    greenloop(database_url, KEY, "secret", "set", "acme/widgets", "TOKEN", stdin="a value")
-    assert greenloop(database_url, f"{new}\n{KEY}", "rotate-keys").returncode == 0
-    assert Vault([new]).decrypt(values(database_url)[7, "TOKEN"]) == "a value"
+    greenloop("secret", "set", "acme/widgets", "TOKEN", stdin="a value", keys=KEY)
+    assert greenloop("rotate-keys", keys=f"{new}\n{KEY}").exit_code == 0
+    assert Vault([new]).decrypt(values(greenloop.url)[7, "TOKEN"]) == "a value"

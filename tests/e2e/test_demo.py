@@ -129,4 +129,4 @@ def test_the_whole_loop_runs_in_pods_of_a_cluster(tmp_path: Path) -> None:
 def test_boxes_that_do_not_exist_are_refused_by_name() -> None:
     ended = run("--boxes", "docker")
     assert ended.code == 2
-    assert "must be local or kubernetes" in ended.stderr
+    assert "'local'" in ended.stderr and "'kubernetes'" in ended.stderr
