@@ -24,6 +24,7 @@ from k8s.apiserver.server import SmallCluster, small_cluster
 from tests.charts.images import programs
 from tests.charts.render import CHART
 from tests.tools import need
+from tests.workflows import workflow
 
 Object = dict[str, Any]
 ROOT = CHART.parent.parent
@@ -31,16 +32,6 @@ ROOT = CHART.parent.parent
 pytestmark = pytest.mark.timeout(600)
 
 REPOSITORY = "acme/widgets"
-WORKFLOW = """
-name: CI
-on: [push, pull_request]
-jobs:
-  test:
-    runs-on: ubuntu-latest
-    steps:
-      - uses: actions/checkout@v4
-      - run: test "$(cat value.txt)" = right
-"""
 AGENT = """
 import pathlib
 value = pathlib.Path("value.txt")
@@ -172,7 +163,7 @@ async def _a_mention_becomes_green(admin: Admin) -> None:
     local.set_webhook(f"http://{service['clusterIP']}:8080/webhooks/github")
     files = admin.folder / "files"
     (files / ".github/workflows").mkdir(parents=True)
-    (files / ".github/workflows/ci.yml").write_text(WORKFLOW)
+    (files / ".github/workflows/ci.yml").write_text(workflow('test "$(cat value.txt)" = right'))
     (files / "value.txt").write_text("wrong")
     token = local.add_user("alice").token
     local.add_repository(REPOSITORY, from_dir=files)

@@ -9,16 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-WORKFLOW = """
-name: CI
-on: [push, pull_request]
-jobs:
-  test:
-    runs-on: ubuntu-latest
-    steps:
-      - uses: actions/checkout@v4
-      - run: {run}
-"""
+from tests.workflows import workflow
 
 
 @dataclass(frozen=True)
@@ -41,7 +32,7 @@ def repository(folder: Path, files: dict[str, str], *, branch: str = "main", run
     """A Git repository with one commit; with `run`, a workflow that runs it."""
     folder.mkdir(parents=True)
     if run is not None:
-        files = {**files, ".github/workflows/ci.yml": WORKFLOW.format(run=run)}
+        files = {**files, ".github/workflows/ci.yml": workflow(run)}
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

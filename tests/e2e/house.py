@@ -29,21 +29,12 @@ from loops.decide import OPEN_SESSION
 from loops.migrations import upgrade
 from loops.tables import Delivery, Profile, Session, Turn
 from loops.vault import Vault
+from tests.workflows import workflow
 
 T = TypeVar("T")
 REPOSITORY = "acme/widgets"
 PROVIDER_KEY = "sk-planted-0123456789"
 CHECK = 'test "$(cat value.txt)" = right'
-WORKFLOW = """
-name: CI
-on: [push, pull_request]
-jobs:
-  test:
-    runs-on: ubuntu-latest
-    steps:
-      - uses: actions/checkout@v4
-      - run: {run}
-"""
 
 
 class House:
@@ -64,7 +55,7 @@ class House:
         source = self.folder / "source"
         wanted = {"value.txt": "wrong", **(files or {})}
         if run is not None:
-            wanted[".github/workflows/ci.yml"] = WORKFLOW.format(run=run)
+            wanted[".github/workflows/ci.yml"] = workflow(run)
         for name, content in wanted.items():
             (source / name).parent.mkdir(parents=True, exist_ok=True)
             (source / name).write_text(content)

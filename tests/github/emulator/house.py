@@ -11,21 +11,13 @@ from github.emulator import LocalGitHub
 from github.emulator.git.repository import clean_environment
 from github.emulator.store.users import User
 from tests.github.emulator.validation import Validation
+from tests.workflows import workflow
 
 Json = dict[str, Any]
 REPO = "/repos/acme/widgets"
-WORKFLOW = """
-name: CI
-on: [push, pull_request]
-jobs:
-  test:
-    runs-on: ubuntu-latest
-    steps:
-      - uses: actions/checkout@v4
-      - run: |
+WORKFLOW = workflow("""|
           echo "::warning file=a.txt,line=2::look here"
-          test ! -f broken.txt
-"""
+          test ! -f broken.txt""")
 
 
 def app_jwt(local: LocalGitHub, **claims: Any) -> str:
