@@ -30,6 +30,8 @@ log = structlog.get_logger()
 # How long one `ensure` waits for a pod or volume of the same name to be gone; after that the caller asks again.
 REPLACE_SECONDS = 45.0
 REPLACE_POLL_SECONDS = 0.25
+# Refusals of us, and of a namespace that comes or goes. Any other is for what the box is: limits, classes, policies.
+NOT_ABOUT_THE_BOX = ('" cannot ', "is being terminated", "error looking up service account")
 # How long after its deadline a deleted pod may stay before its object is removed by force.
 OVERDUE_SECONDS = 30.0
 
@@ -261,6 +263,8 @@ def refusal(spec: BoxSpec, error: ClusterError) -> BoxStatus | None:
         state, permanent, words = BoxState.FULL, False, "The namespace's quota for boxes is used up"
     elif error.status == 403 and "violates PodSecurity" in error.message:
         words = "The namespace's Pod Security refuses the box"
+    elif error.status == 403 and not any(words in error.message for words in NOT_ABOUT_THE_BOX):
+        words = "The cluster does not admit the box"
     elif error.reason == "NotOurs":
         words = "Another object in the namespace has the box's name"
     elif error.status in (400, 422):

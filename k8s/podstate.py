@@ -19,7 +19,9 @@ PERMANENT_WAITING = {
     "InvalidImageName": "its image name is not valid",
     "ErrImageNeverPull": "its image is not on the node, and the pull policy is Never",
 }
-IMAGE_WAITING = {"ErrImagePull", "ImagePullBackOff", "RegistryUnavailable", "ImageInspectError"}
+IMAGE_WAITING = {
+    "ErrImagePull", "ImagePullBackOff", "RegistryUnavailable", "ImageInspectError", "SignatureValidationFailed",
+}  # fmt: skip
 CONFIG_WAITING = {"CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
 NODE_GONE = {"DeletionByTaintManager", "DeletionByPodGC"}
 # The scheduler's words for nodes that would take the box if other pods were not there.

@@ -43,6 +43,10 @@ def _pod(store: Store, item: Object, space: Object) -> None:
     if store.find(BY_KIND["ServiceAccount"], namespace, account) is None:
         why = f'error looking up service account {namespace}/{account}: serviceaccount "{account}" not found'
         raise forbidden(POD, name, why)
+    if spec.get("runtimeClassName"):
+        raise forbidden(POD, name, f'pod rejected: RuntimeClass "{spec["runtimeClassName"]}" not found')
+    if spec.get("priorityClassName", "system-").partition("-")[0] != "system":
+        raise forbidden(POD, name, f"no PriorityClass with name {spec['priorityClassName']} was found")
     _limit_ranges(store, namespace, spec, name)
     level = (space["metadata"].get("labels") or {}).get(ENFORCE, "privileged")
     why = refusal(spec, level) or ""

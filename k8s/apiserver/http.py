@@ -32,12 +32,16 @@ READ_VERBS = {"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch",
 
 @dataclass
 class Surface:
-    """State of the surface: who the tokens stand for, and what `pods/log` reads (`logs(pod uid) -> bytes`)."""
+    """State of the surface: who the tokens stand for, and what `pods/log` reads (`logs(pod uid) -> bytes`).
+
+    `audit` are the users, verbs, API groups and resources of what was asked so far.
+    """
 
     api: Api
     users: dict[str, User]
     logs: Callable[[str], bytes]
     bookmark_seconds: float = BOOKMARK_SECONDS
+    audit: set[tuple[str, str, str, str]] = field(default_factory=set)
     closing: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -119,6 +123,7 @@ async def _handle(surface: Surface, request: Request) -> Response:
         verb = "watch" if watching else {"get": "list", "delete": "deletecollection"}[verb]
     store = surface.api.store
     what = "/".join(filter(None, (target.resource.plural, target.subresource)))
+    surface.audit.add((user.name, verb, target.resource.group, what))
     if not allowed(store, user, verb, target.resource.group, what, target.namespace, target.name):
         raise refuse(user, verb, target.resource, target.subresource, target.namespace, target.name)
     if verb == "list":

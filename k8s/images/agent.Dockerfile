@@ -34,8 +34,10 @@ COPY k8s/__init__.py /opt/greenloop/lib/k8s/__init__.py
 COPY k8s/native /opt/greenloop/lib/k8s/native
 COPY k8s/runner /opt/greenloop/runner
 
-# The base's user 1000 becomes ours. Everything but the home and /tmp may be read-only.
-RUN usermod --login agent --home /home/agent --move-home node && groupmod --new-name agent node
+# What was copied has the modes of whoever checked it out. The base's user 1000 becomes ours, and any other may run it.
+# Everything but the home and /tmp may be read-only.
+RUN chmod -R a+rX /opt/greenloop/lib /opt/greenloop/runner \
+ && usermod --login agent --home /home/agent --move-home node && groupmod --new-name agent node
 ENV HOME=/home/agent PYTHONDONTWRITEBYTECODE=1
 WORKDIR /home/agent
 USER 1000:1000

@@ -34,6 +34,7 @@ CASES: list[tuple[str, str, dict[str, Any], BoxState, bool, str]] = [
     ("pull error", "Pending", waiting("ErrImagePull", "not found"), BoxState.IMAGE_ERROR, False, "not found"),
     ("pull back-off", "Pending", waiting("ImagePullBackOff", "Back-off"), BoxState.IMAGE_ERROR, False, "Back-off"),
     ("bad image name", "Pending", waiting("InvalidImageName"), BoxState.IMAGE_ERROR, True, "not valid"),
+    ("not signed", "Pending", waiting("SignatureValidationFailed"), BoxState.IMAGE_ERROR, False, "Signature"),
     ("never pull", "Pending", waiting("ErrImageNeverPull"), BoxState.IMAGE_ERROR, True, "Never"),
     (
         "root image",

@@ -90,7 +90,7 @@ async def open_place(folder: Path) -> AsyncIterator[Place]:
     async with contextlib.AsyncExitStack() as stack:
         namespace = f"greenloop-test-{uuid.uuid4().hex[:8]}"
         if KUBECONFIG:
-            made = Place(Path(KUBECONFIG), namespace, None, 120.0)
+            made = Place(Path(KUBECONFIG).expanduser(), namespace, None, 120.0)
             await stack.enter_async_context(_namespace(made))
         else:
             small = await stack.enter_async_context(small_cluster(folder))

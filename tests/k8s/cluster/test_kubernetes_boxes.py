@@ -116,6 +116,15 @@ async def test_a_pod_outside_pod_security_is_refused_for_good_with_the_clusters_
     assert "hostPath" in refused.message
 
 
+@pytest.mark.parametrize("field", ["priorityClass", "runtimeClass"])
+async def test_a_class_that_the_cluster_does_not_have_is_a_refusal_for_good(place: Place, field: str) -> None:
+    boxes = await place.boxes(**{field: "greenloop-test-none"})
+    refused = await boxes.ensure(place.spec())
+    assert (refused.state, refused.permanent) == (BoxState.FAILED, True)
+    assert "does not admit the box" in refused.message
+    assert "greenloop-test-none" in refused.message
+
+
 async def test_an_invalid_value_is_refused_for_good(place: Place) -> None:
     boxes = await place.boxes(resources={"requests": {"cpu": "much"}, "limits": {}})
     refused = await boxes.ensure(place.spec())
