@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from loops.evidence.clean import Lines
 from loops.evidence.general import DULL
+from loops.evidence.normal import alike
 from loops.evidence.score import THRESHOLD, Scored
 
 FILL = 0.4  # of the budget may go to what stands around the worthy lines, where those are few
 AROUND = (6, 12)  # lines before and after that count as around
-SOFT = 0.62  # of the budget is for anything above the threshold; the rest is for the clearly worthy
+SOFT = 0.75  # of the budget is for anything above the threshold; the rest is for the clearly worthy
 WORTHY = 66.0
 NARROW = 320  # characters shown of a line
 BROAD = 900  # of a worthy one
@@ -68,11 +69,12 @@ def _fold(lines: Lines, scored: Scored) -> tuple[list[float], dict[int, int], se
     seen: dict[str, int] = {}
     times: dict[int, int] = {}
     again: set[int] = set()
-    of_shape: Counter[tuple[int, bool]] = Counter()
+    # those that name a changed file are counted apart, for the many others not to push them out
+    of_shape: Counter[tuple[int | str, bool]] = Counter()
     told = {
-        text.strip(): (id(shape), favour > 0)
+        text.strip(): (id(shape) if shape else alike(text), favour > 0)
         for text, shape, favour, p in zip(lines.texts, scored.shapes, scored.favoured, points, strict=True)
-        if shape and p >= 40
+        if p >= (40 if shape else THRESHOLD)
     }
     total = Counter(told.values())
     guarded = _guarded(lines, scored)
@@ -88,13 +90,13 @@ def _fold(lines: Lines, scored: Scored) -> tuple[list[float], dict[int, int], se
             continue
         seen.setdefault(key, i)
         shape = scored.shapes[i]
-        if shape is not None and points[i] >= 40:
-            # those that name a changed file are counted apart, for the many others not to push them out
-            like = (id(shape), scored.favoured[i] > 0)
+        like = told.get(key)
+        if like is not None and points[i] >= (40 if shape else THRESHOLD):
             of_shape[like] += 1
             nth, last = of_shape[like], total[like] - of_shape[like]
             if nth > FREELY and last > 1 and i not in guarded:
-                points[i] *= max(0.45, 1 - 0.03 * (nth - FREELY))
+                least = 0.3 if shape is None or shape.role == "frame" else 0.45
+                points[i] *= max(least, 1 - 0.03 * (nth - FREELY))
     return points, times, again
 
 

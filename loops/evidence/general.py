@@ -68,7 +68,7 @@ WORDS = (
     "not (?:formatted|tidy|clean|up[- ]to[- ]date|met|satisfied|reachable|ready|healthy)",
     "unformatted",
     "unhealthy",
-    "regressions?",
+    "regress(?:ed|ions?)",
     "threshold",
     "findings?",
     "issues?",

@@ -45,7 +45,10 @@ CODES: dict[int, tuple[Kind, str]] = {
 }
 
 
-LINTING = re.compile(r"\b(?:clippy|lint(?:er|s|ing)?|eslint|golangci-lint|rubocop|fmt|format|prettier|vet)\b", re.I)
+LINTING = re.compile(
+    r"\b(?:clippy|lint(?:er|s|ing)?|eslint|golangci-lint|rubocop|clang-tidy|phpstan|psalm|credo|codespell|fmt|format|prettier|vet)\b",
+    re.I,
+)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ SEP = r"[/\\]{1,2}"
 NAME = r"[\w.@+-]+"
 # a checkout, a home, a temporary folder: the part of a path before the repository's own
 ROOT = re.compile(
-    rf"(?<![\w./\\-])(?:file:/{{2,3}})?(?:[A-Za-z]:)?{SEP}(?:"
+    rf"(?:(?<![\w./\\-])|(?<=\\[nrt]))(?:file:/{{2,3}})?(?:[A-Za-z]:)?{SEP}(?:"
     rf"(?:home{SEP}{NAME}|Users{SEP}{NAME}|actions-runner|opt{SEP}actions-runner){SEP}_?work{SEP}{NAME}{SEP}{NAME}{SEP}"
     rf"|(?:__w|a){SEP}{NAME}{SEP}{NAME}{SEP}"
     rf"|github{SEP}workspace{SEP}"

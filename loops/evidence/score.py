@@ -38,7 +38,8 @@ THRESHOLD = 26.0  # below this a line is not shown, however much room is left
 LIBRARY = re.compile(
     r"site-packages|dist-packages|node_modules|/usr/lib|/usr/local/|/rustc/|\.cargo/registry|/opt/hostedtoolcache|<frozen|node:internal|"
     r"/gems/|vendor/bundle|/vendor/|/go/pkg/mod|/usr/include|\b(?:java|javax|jdk|sun|org\.junit|org\.gradle|org\.apache\.maven|kotlin|scala|"
-    r"org\.mockito|org\.springframework|org\.testng)\.|/_pytest/|importlib|/Microsoft\.|internal/process|\(internal/"
+    r"org\.mockito|org\.springframework|org\.testng)\.|/_pytest/|importlib|/Microsoft\.|internal/process|\(internal/|"
+    r"/include/c\+\+/|/libsanitizer/|/sysdeps/|<null> <null>"
 )
 
 
@@ -119,8 +120,8 @@ def score(
                 worth += 14
             points[i] = worth * weight
     _own_frames(lines, points, shapes)
-    _near_the_end(lines, failing, points, shapes)
-    _context(lines, points, shapes, step_of)
+    _near_the_end(lines, failing, points, shapes, muted)
+    _context(lines, points, shapes, step_of, muted)
     _claims(lines, points, shapes)
     for i, text in enumerate(lines.texts):
         if text.startswith("Complete job name: "):
@@ -177,7 +178,9 @@ def _own_frames(lines: Lines, points: list[float], shapes: list[Shape | None]) -
         stack = []
 
 
-def _near_the_end(lines: Lines, failing: Step | None, points: list[float], shapes: list[Shape | None]) -> None:
+def _near_the_end(
+    lines: Lines, failing: Step | None, points: list[float], shapes: list[Shape | None], muted: Sequence[bool]
+) -> None:
     """The last lines before the end of the failing step are worth reading even where no word says so."""
     if failing is None:
         end = len(points)
@@ -188,7 +191,7 @@ def _near_the_end(lines: Lines, failing: Step | None, points: list[float], shape
     distance = 0
     for i in range(end - 1, first - 1, -1):
         shape = shapes[i]
-        if (shape and shape.role == "noise") or DULL.match(lines.texts[i]):
+        if muted[i] or (shape and shape.role == "noise") or DULL.match(lines.texts[i]):
             continue
         distance += 1
         if distance > 40:
@@ -197,7 +200,9 @@ def _near_the_end(lines: Lines, failing: Step | None, points: list[float], shape
         points[i] = max(points[i], near) if points[i] < near else points[i] + max(0.0, near) * 0.12
 
 
-def _context(lines: Lines, points: list[float], shapes: list[Shape | None], step_of: list[Step]) -> None:
+def _context(
+    lines: Lines, points: list[float], shapes: list[Shape | None], step_of: list[Step], muted: Sequence[bool]
+) -> None:
     """Give the lines that read with a worthy line a share of its worth."""
     earned = list(points)
     for i, worth in enumerate(points):
@@ -212,7 +217,9 @@ def _context(lines: Lines, points: list[float], shapes: list[Shape | None], step
                 if not 0 <= j < len(points) or step_of[j] is not step_of[i] or lines.gap_before(max(j, j - step)):
                     break
                 near = shapes[j]
-                if (near and near.role == "noise") or not lines.texts[j]:
+                if muted[j] or (near and near.role == "noise") or not lines.texts[j]:
+                    continue
+                if d > 2 and near and near.role == "frame" and LIBRARY.search(lines.texts[j]):
                     continue
                 earned[j] = max(earned[j], worth * 0.72 * 0.94**d)
     points[:] = earned

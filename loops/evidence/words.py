@@ -21,6 +21,7 @@ PLAIN = (
     "invalid",
     "missing",
     "mismatch",
+    "regress",
     "unable",
     "expected",
     "conflict",

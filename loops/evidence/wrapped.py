@@ -9,6 +9,7 @@ WRAPPED = re.compile(
     r"|@?[\w./-]{1,60}(?::[A-Za-z][\w.-]*)+: "  # Turborepo, lerna: `@scope/package:task: `
     r"|[\w./@-]{1,60} [\w:-]{1,30}: (?=\S)"  # pnpm -r: `packages/a test: `
     r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z "  # docker logs -t, a log within the log
+    r"|(?: {7}|[\w.-]{1,60})> (?=\S)"  # nix: the builder's last lines, a derivation's name
     r"|│ {1,2}(?=\S)"
 )
 

@@ -125,6 +125,11 @@ SHAPES = (
     Shape("tflint", "summary", r"\d+ issue\(s\) found:$", "lint", worth=74),
     Shape("tflint", "error", r"(?:Warning|Error|Notice): .* \(\w+\)$", "lint", worth=76, after=3),
     Shape("helm", "error", r"\[ERROR\] (?:templates/|Chart\.yaml|values).*", "configuration", worth=82),
+    Shape("license", "error", r".*(?:valid license header|(?:missing|without)(?: an?)? (?:license|copyright) header|license header (?:is )?missing).*", "lint", worth=76, after=5),
+    Shape("kubeconform", "place", r"(?P<file>\S+\.(?:ya?ml|json)) - \S+ \S+ (?P<message>(?:is invalid|failed validation): .*)", "configuration"),
+    Shape("kubeconform", "summary", r"Summary: \d+ resources? found .*(?:Invalid|Errors): [1-9].*", "configuration"),
+    Shape("latex", "error", r"! (?:[A-Z]\w*(?: \w+)*|==>).*", "code", needs="TeX, Version", after=6),
+    Shape("latex", "place", r"l\.(?P<line>\d+) (?P<message>.*)", "code", needs="TeX, Version", after=1),
     # vulnerabilities and secrets
     Shape("trivy", "title", r"Total: [1-9]\d* \((?:UNKNOWN|LOW|MEDIUM|HIGH|CRITICAL): .*\)$", "dependency", worth=74),
     Shape("trivy", "place", r"│.*│ *(?:HIGH|CRITICAL) *│.*", "dependency", worth=68),

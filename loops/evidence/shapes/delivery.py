@@ -54,7 +54,7 @@ SHAPES = (
     Shape("terraform", "place", r"[│| ]*on (?P<file>\S+) line (?P<line>\d+)(?:, in .*)?:.*", "configuration", after=2),
     Shape("terraform", "summary", r"(?:Terraform exited with code|Plan: \d+ to add|Error: Terraform).*", worth=60),
     Shape("helm", "error", r"(?:Error: (?:INSTALLATION|UPGRADE) FAILED|error validating|error: (?:unable to recognize|the server)).*", "configuration", after=2),
-    Shape("ansible", "error", r"(?:fatal|failed): \[.*\].*(?:FAILED!|UNREACHABLE!|=>).*", worth=82, before=2, after=1),
+    Shape("ansible", "error", r"(?:fatal|failed): \[.*\].*(?:FAILED!|UNREACHABLE!|=>).*", "configuration", worth=82, before=2, after=1),
     Shape("ansible", "title", r"(?:TASK|PLAY) \[.*\] \*+$", worth=40),
     Shape("ansible", "summary", r"\S+ +: ok=\d+ .*(?:failed=[1-9]|unreachable=[1-9]).*"),
 )

@@ -32,7 +32,7 @@ SHAPES = (
     Shape("mocha", "summary", r"\s+\d+ (?:failing|pending|passing)\b.*", needs=" failing", worth=78),
     Shape("mocha", "test", r"\s+\d+\) (?P<test>\S.*)$", "test", needs=" failing", after=6),
     Shape("mocha", "detail", r"\s+\+ expected - actual$", needs=" failing", after=5),
-    Shape("karma", "test", r"(?:\S+ )+\([^)]*\) (?P<test>\S.*) FAILED$", "test", after=4),
+    Shape("karma", "test", r"(?:\S+ )+\([^)]*\) (?P<test>\S.*) FAILED$", "test", needs=": Executed ", after=4),
     Shape("karma", "summary", r".*: Executed \d+ of \d+ .*\(\d+ FAILED\).*", "test"),
     Shape("tap", "test", r"\s*not ok \d+(?: -)? (?P<test>(?!.*# (?:TODO|SKIP)).+)$", "test", after=14),
     Shape("tap", "noise", r"\s*ok \d+ .*"),

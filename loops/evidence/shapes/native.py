@@ -16,6 +16,7 @@ SHAPES = (
     Shape("go", "error", r"(?:panic: |fatal error: |runtime: goroutine stack exceeds).*", "code", after=8),
     Shape("go", "error", r"WARNING: DATA RACE$", "test", after=14),
     Shape("go", "error", r"go: (?!downloading|finding|extracting|found|added|upgraded).*", "dependency"),
+    Shape("go", "title", r"goroutine \d+ \[.*\]:$", worth=30),
     Shape("go", "frame", r"\s+(?P<file>/\S+\.go):(?P<line>\d+)(?: \+0x[0-9a-f]+)?$"),
     Shape("go", "noise", r"(?:=== (?:RUN|PAUSE|CONT|NAME)|\s*--- (?:PASS|SKIP): |ok  \t|ok +\S+ +(?:[\d.]+s|\(cached\))|\?   \t|PASS$|coverage: |go: downloading ).*"),
     Shape("golangci", "summary", r"(?:level=error .*|\d+ issues:|\* \w+: \d+$)", "lint", worth=66),
@@ -27,6 +28,8 @@ SHAPES = (
     Shape("clippy", "hint", r"\s*= (?:note: `-D (?:clippy::|warnings)|help: for further information visit \S*rust-clippy).*", "lint", worth=56),
     Shape("rustc", "hint", r"\s*= (?:note|help): .*", worth=30),
     Shape("rustc", "noise", r"\s*(?:(?:Compiling|Checking|Downloaded|Fresh|Adding|Documenting|Building|Removing|Installing|Packaging|Dirty|Scraping) \S+ v\d.*|Downloading (?:\d+ )?crates.*|Updating (?:crates|git|registry|\S+ index).*|Locking \d+ .*|Blocking waiting.*|Finished .*(?:profile|target).*|Running (?:unittests|tests/|benches/|examples/|`).*)", worth=2),
+    # a diagnostic ends at an empty line; its lines are indented, numbered or begin with a mark
+    Shape("rustc", "noise", r"warning: (?!build failed|`).*", needs="  --> ", until=r"$|(?!\s|\d+ +[|/]|help: |note: |\.\.\.)"),
     Shape("rustc", "hint", r"warning: .*", worth=10),
     Shape("rustfmt", "place", r"Diff in (?P<file>\S+?)(?::(?P<line>\d+):?| at line (?P<line2>\d+):)$", "lint", after=8),
     Shape("cargo", "test", r"\s*test (?P<test>\S.*?) (?:- should panic )?\.\.\. (?:FAILED|mismatch|error)\b.*", "test", worth=82),
@@ -42,6 +45,8 @@ SHAPES = (
     Shape("nextest", "noise", r"\s+(?:PASS|SLOW|START|SKIP) \[.*"),
     Shape("cargo", "noise", r"\s*test \S.* \.\.\. (?:ok|ignored.*)$"),
     # c and c++
+    Shape("clang-tidy", "place", r"(?P<file>[^\s:][^:]*):(?P<line>\d+):\d+: error: (?P<message>.*\[\S+(?:-warnings-as-errors|-clang-format-violations)\])$", "lint", after=3),
+    Shape("cc", "frame", r"(?P<file>[^\s:][^:]*):(?P<line>\d+):\d+: +(?:note: in instantiation of|required from here).*", worth=68),
     Shape("cc", "place", r"(?P<file>[^\s:][^:]*):(?P<line>\d+):(?:\d+:)? (?:fatal |internal compiler )?error: (?P<message>.*)", "code", before=2, after=4),
     Shape("cc", "place", r"\s*(?P<file>(?:[A-Za-z]:)?[^\s:(][^:(]*)\((?P<line>\d+)(?:,\d+)?\)\s*: (?:fatal )?error (?P<message>\w+: .*)", "code"),
     Shape("cc", "title", r"(?P<file>[^\s:]+): In (?:static |member |constructor |lambda )*(?:function|destructor|instantiation).*", worth=36),
@@ -66,10 +71,13 @@ SHAPES = (
     # crashes
     Shape("sanitizer", "error", r"(?:==\d+==)?\s*(?:ERROR: |WARNING: )?(?:Address|Leak|Memory|Undefined|UndefinedBehavior|Thread|HWAddress)Sanitizer: .*", "code", after=10, worth=86),
     Shape("sanitizer", "error", r"==\d+==\s?(?:ERROR|WARNING): \w+Sanitizer: .*", "code", after=10, worth=86),
-    Shape("sanitizer", "summary", r"SUMMARY: \w+Sanitizer: .*", "code"),
+    Shape("sanitizer", "summary", r"(?:SUMMARY: \w+Sanitizer: .*|.*ThreadSanitizer: reported \d+ warnings?$)", "code"),
     Shape("sanitizer", "place", r"(?P<file>\S+?):(?P<line>\d+):\d+: (?P<message>runtime error: .*)", "code", after=3),
-    Shape("sanitizer", "frame", r"\s+#\d+ 0x[0-9a-f]+ in .*?(?P<file>/\S+?):(?P<line>\d+)(?::\d+)?$", worth=48),
+    Shape("sanitizer", "frame", r"\s+#\d+ (?:0x[0-9a-f]+ in )?.*?(?P<file>/\S+?):(?P<line>\d+)(?::\d+)?(?: \(\S+\+0x[0-9a-f]+\).*)?$", worth=48),
     Shape("valgrind", "error", r"==\d+== (?:Invalid (?:read|write|free)|Conditional jump|Use of uninit|.*definitely lost: [1-9]|ERROR SUMMARY: [1-9]|Process terminating).*", "code", after=5),
     Shape("valgrind", "frame", r"==\d+== +(?:at|by) 0x[0-9A-F]+: .*\((?P<file>[\w./-]+):(?P<line>\d+)\)", worth=56),
+    Shape("cuda", "place", r"CUDA error at (?P<file>\S+?):(?P<line>\d+) (?P<message>.*)", "code"),
+    Shape("cuda", "error", r"={9} (?:Invalid|Program hit|Race reported|ERROR SUMMARY: [1-9]|Barrier error|Uninitialized) ?.*", "code", after=4),
+    Shape("cuda", "frame", r"={9} +at .* in (?P<file>\S+?):(?P<line>\d+)$", worth=64),
     Shape("crash", "error", r".*(?:[Ss]egmentation fault|SIGSEGV|SIGABRT|SIGBUS|SIGILL|core dumped|[Aa]bort trap|Illegal instruction|[Bb]us error|double free or corruption|stack smashing detected|free\(\): invalid|terminate called (?:after|without)|Assertion .* failed\.|STATUS_ACCESS_VIOLATION).*", "code", worth=84, after=4, before=2),
 )

@@ -47,7 +47,7 @@ SHAPES = (
     # linters and formatters
     Shape("lint", "place", PY + r":(?P<line>\d+):\d+: (?P<message>[A-Z]+\d+:? .*)", "lint"),
     Shape("ruff", "error", r"(?P<message>[A-Z]{1,4}\d{3,4}(?: \[\*\])? \S.*)", "lint", worth=74, after=6, needs="-->"),
-    Shape("ruff", "place", r"\s+--> (?P<file>\S+?):(?P<line>\d+):\d+$", "lint", needs="|", worth=75),
+    Shape("ruff", "place", r"\s+--> (?P<file>\S+?):(?P<line>\d+):\d+$", "lint", needs="\nFound ", worth=75),
     Shape("ruff", "summary", r"(?:Found (?P<count>\d+) (?:errors?|diagnostics?)(?: \(.*\))?\.?$|\[\*\] \d+ fixable.*)", "lint"),
     Shape("format", "place", r"[Ww]ould reformat:? (?P<file>\S+)", "lint"),
     Shape("format", "place", r"error: cannot format (?P<file>\S+): (?P<message>.*)", "lint"),

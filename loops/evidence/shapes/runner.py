@@ -43,7 +43,7 @@ SHAPES = (
     Shape("shell", "error", r".*(?:is not recognized as (?:an internal|the name)|CommandNotFoundException).*", "configuration", worth=84),
     Shape("workflow", "error", r".*(?:Unable to resolve action|Can't find 'action\.yml'|Invalid workflow file|An expression was expected|Unrecognized named-value|Unable to process (?:file command|template)|The template is not valid|Invalid format '|The version '[^']*' with arch|Required input|Unexpected input|Version \S+ with arch|No file in .* matched|Path does not exist|Unable to find (?:Node|Python|Java|Go) version|not found in (?:the )?(?:local|manifest)|Some specified paths were not resolved|Dependencies lock file is not found|Couldn't find any files).*", "configuration", worth=82),
     Shape("cli", "error", r"(?:error: )?(?:unrecognized arguments?|unknown (?:flag|option|command|shorthand flag|argument)|[Uu]nrecognized option|No such option|Found argument|unexpected argument|invalid option|Unknown option)\b.*", "configuration", worth=78, after=2),
-    Shape("git", "error", r"(?:fatal: |error: pathspec |CONFLICT \(|error: failed to push some refs|error: Your local changes|! \[(?:remote )?rejected\]).*", worth=82, after=2),
+    Shape("git", "error", r"(?:fatal: (?!\[)|error: pathspec |CONFLICT \(|error: failed to push some refs|error: Your local changes|! \[(?:remote )?rejected\]).*", worth=82, after=2),
     # the runner's own summing up
     Shape("runner", "summary", r"##\[error\](?:Process completed with exit code|.*exit code:? -?\d+).*", worth=92),
     Shape("runner", "error", r"##\[error\].*", worth=86, after=2),

@@ -62,7 +62,8 @@ SHAPES = (
     Shape("r", "error", r"(?:Error in .*|Execution halted|Running the tests in .* failed\.|Status: .*(?:ERROR|WARNING).*)", "code", worth=74, after=1),
     Shape("julia", "test", r"(?P<test>\S.*): (?:Test Failed|Error During Test) at (?P<file>\S+):(?P<line>\d+)$", "test", after=4),
     Shape("julia", "summary", r"Test Summary: +\|.*(?:Fail|Error).*", "test", after=3),
-    Shape("zig", "test", r"\d+/\d+ (?P<test>\S+?)\.\.\.(?:FAIL.*|expected .*|.*(?:thread \d+ panic|error).*)$", "test", after=2),
+    Shape("zig", "test", r"\d+/\d+ (?P<test>\S.*?)\.\.\.(?:FAIL.*|expected .*|.*(?:thread \d+ panic|error).*)$", "test", after=2),
+    Shape("zig", "summary", r"\d+ passed; \d+ skipped; [1-9]\d* failed\.", "test"),
     Shape("zig", "place", r"(?P<file>\S+\.zig):(?P<line>\d+):\d+: (?:0x[0-9a-f]+ in (?P<message>.*)|error: .*)$", worth=60, after=2),
     Shape("ocaml", "place", r'File "(?P<file>[^"]+)", lines? (?P<line>\d+)(?:-\d+)?, characters .*', "code", after=5),
     Shape("rebar", "error", r"===> (?:Compiling .* failed|Error .*|Failed .*)", "code", after=2),
@@ -72,6 +73,7 @@ SHAPES = (
     Shape("doctest", "title", r"TEST CASE: .*", worth=70),
     Shape("doctest", "detail", r"\s+values: .*", "test"),
     Shape("doctest", "summary", r"\[doctest\] (?:test cases|Status): .*(?:[1-9]\d* failed|FAILURE).*", "test"),
+    Shape("criterion", "error", r"\s+Performance has regressed\.$", "test", before=2),
     # bazel, meson, automake, behave, robot, mix
     Shape("bazel", "test", r"(?:FAIL|TIMEOUT): (?P<test>//\S+) \(.*", "test"),
     Shape("bazel", "test", r"(?P<test>//\S+) +(?:FAILED|TIMEOUT|FLAKY|NO STATUS|FAILED TO BUILD)\b.*", "test"),

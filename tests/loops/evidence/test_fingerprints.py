@@ -89,6 +89,7 @@ def test_the_files_that_a_turn_changed_make_no_difference() -> None:
         ("http://localhost:3000/ failed", "http://localhost:41233/ failed"),
         ("run 8123456789 failed with 12 kB", "run 9923456780 failed with 3.4 MB"),
         (r"D:\a\shop\shop\src\a.cs: failed", "/home/runner/work/shop/shop/src/a.cs: failed"),
+        (r'{"msg": "none of\n\t/home/runner/work/s/s/a.j2"}', r'{"msg": "none of\n\t/__w/s/s/a.j2"}'),
     ],
 )
 def test_what_differs_from_run_to_run_makes_no_difference(one: str, other: str) -> None:

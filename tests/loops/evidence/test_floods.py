@@ -74,6 +74,54 @@ def test_a_failure_keeps_its_reason_among_hundreds_of_exceptions_that_passing_te
     assert missing(found, *failure[1:3], failure[4].strip(), "Tests run: 2405, Failures: 1") == []
 
 
+def test_the_places_of_warnings_do_not_push_out_the_place_of_an_error() -> None:
+    flood = [
+        line
+        for n in range(200)
+        for line in (
+            f"warning: unused variable: `unused_{n}`",
+            f"  --> knot/src/lib.rs:{n + 20}:31",
+            "   |",
+            f"{n + 20} | pub fn noisy_{n}() {{ let unused_{n} = 3; }}",
+            f"   |      ^^^^^^^^ help: prefix it with an underscore: `_unused_{n}`",
+            "",
+        )
+    ]
+    error = ["error[E0308]: mismatched types", "  --> knot/src/lib.rs:14:33", "   |", "14 |     self.rope.len()", ""]
+    end = [
+        "warning: `knot` (lib) generated 200 warnings",
+        "error: could not compile `knot` (lib) due to 1 previous error",
+    ]
+    found = told([*flood, *error, *flood[:300], *end], "cargo build")
+    assert missing(found, *error[:2], end[-1]) == []
+    assert [(d.file, d.line) for d in found.diagnostics] == [("knot/src/lib.rs", 14)]
+
+
+def test_stacks_that_differ_in_their_numbers_alone_do_not_fill_the_excerpt() -> None:
+    flood = [
+        line
+        for n in range(300)
+        for line in (
+            f"2026-03-01T03:11:09.123Z ERROR [main] acme.Retry - request {n} failed, retrying",
+            "java.io.IOException: connection reset",
+            f"\tat com.acme.Retry.call(Retry.java:{n + 10})",
+            f"\tat com.acme.Error{n}Test.retries(Error{n}Test.java:31)",
+        )
+    ]
+    failure = [
+        "[ERROR] com.acme.RigTest.hoists(Sail)[2] -- Time elapsed: 0.012 s <<< FAILURE!",
+        "org.opentest4j.AssertionFailedError: ",
+        "",
+        "expected: [A, C, D]",
+        " but was: [A, B, D]",
+        "\tat com.acme.RigTest.hoists(RigTest.java:47)",
+    ]
+    found = told([*flood[:800], *failure, *flood[800:], "[ERROR] Tests run: 301, Failures: 1, Errors: 0, Skipped: 0"])
+    assert found.failing_tests == ("com.acme.RigTest.hoists(Sail)[2]",)
+    assert missing(found, *(line.strip() for line in failure)) == []
+    assert len(found.excerpt.encode()) < 8_000
+
+
 def test_a_failing_test_is_told_among_thousands_that_log_expected_errors() -> None:
     flood = [
         line
@@ -91,7 +139,14 @@ def test_a_failing_test_is_told_among_thousands_that_log_expected_errors() -> No
 
 
 def test_a_tool_is_known_behind_the_marks_of_programs_that_run_it() -> None:
-    for mark in ("#9 4.881 ", "web-1  | ", "@acme/web:build: ", "packages/web build: ", "[web] "):
+    for mark in (
+        "shop> ",
+        "#9 4.881 ",
+        "web-1  | ",
+        "@acme/web:build: ",
+        "packages/web build: ",
+        "[web] ",
+    ):
         found = told([f"{mark}src/cart.ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'."])
         assert [(d.file, d.line, d.tool) for d in found.diagnostics] == [("src/cart.ts", 3, "tsc")], mark
 

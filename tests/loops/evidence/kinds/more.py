@@ -290,4 +290,66 @@ OTHERS = (
         ),
     ),
 )
-CASES = (*NETWORK, *MEMORY, *PERMISSION, *OTHERS)
+BUILDS = (
+    *_cases(
+        "lint",
+        (
+            "checkstyle in maven",
+            "mvn -B verify",
+            1,
+            "[ERROR] src/main/java/acme/Rig.java:[18,5] (indentation) Indentation: 'method def modifier' has incorrect indentation level 4.\n[INFO] BUILD FAILURE\n[ERROR] Failed to execute goal org.apache.maven.plugins:maven-checkstyle-plugin:3.3.1:check (validate) on project rig: You have 1 Checkstyle violation. -> [Help 1]",
+        ),
+        (
+            "psalm",
+            "vendor/bin/psalm",
+            2,
+            "ERROR: UndefinedMethod - src/Rig.php:44:16 - Method Rig::sway does not exist",
+        ),
+        (
+            "license headers",
+            "license-eye header check",
+            1,
+            "ERROR the following files don't have a valid license header: \ncmd/rig/main.go",
+        ),
+        (
+            "clang-tidy, warnings as errors",
+            "make tidy",
+            1,
+            "/home/runner/work/rig/rig/src/a.cpp:4:20: error: variable 'z' is not initialized [cppcoreguidelines-init-variables,-warnings-as-errors]\nint g(int n) { int z; }\n1 warning treated as error",
+        ),
+    ),
+    *_cases(
+        "configuration",
+        (
+            "ansible, a template that is not there",
+            "ansible-playbook site.yml",
+            2,
+            'TASK [Render the vhost] ****\nfatal: [localhost]: FAILED! => {"changed": false, "msg": "Could not find or access \'vhost.j2\'"}',
+        ),
+    ),
+    *_cases(
+        "test",
+        (
+            "a benchmark",
+            "cargo bench",
+            1,
+            "encode  time: [31.2 µs 31.5 µs 31.8 µs]\n        change: [+22% +23% +25%] (p = 0.00 < 0.05)\n        Performance has regressed.",
+        ),
+        (
+            "zig, a test with spaces in its name",
+            "zig build test",
+            1,
+            "1/3 t.test.half of odd...expected 2, found 1\nFAIL (TestExpectedEqual)\n2 passed; 0 skipped; 1 failed.\nerror: the following test command failed with exit code 1:",
+        ),
+    ),
+    *_cases(
+        "code",
+        (
+            "latex, an unknown macro",
+            "make paper.pdf",
+            2,
+            "This is pdfTeX, Version 3.141592653-2.6-1.40.24 (TeX Live 2022)\n! Undefined control sequence.\nl.7 \\knots\n           {12}",
+        ),
+    ),
+)
+CASES = (*NETWORK, *MEMORY, *PERMISSION, *OTHERS, *BUILDS)
