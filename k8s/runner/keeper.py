@@ -55,8 +55,9 @@ class Task:
 
 def start(state: TurnState, task: Task) -> int:
     """Fork a keeper for `task`: its process id. From here on the turn counts as begun."""
-    # taken before the fork, so that there is no moment at which the keeper lives and the lock is free
-    held = lock(state.keeper)
+    # taken before the fork, so that there is no moment at which the keeper lives and the lock is free; waited for,
+    # since whoever looks whether it is held has it for that moment
+    held = lock(state.keeper, wait=True)
     # nor one at which a request to end the agent meets the handler of the process we were forked from
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     pid = os.fork()

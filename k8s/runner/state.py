@@ -130,11 +130,13 @@ class Home:
             folder.mkdir(mode=0o700, exist_ok=True)
 
     def turn_states(self) -> list[TurnState]:
-        """The turns found here, oldest first."""
-        if not self.turns.is_dir():
-            return []
-        folders = [path for path in self.turns.iterdir() if protocol.TURN_PATTERN.fullmatch(path.name)]
-        return [TurnState(self, path.name) for path in sorted(folders, key=lambda path: path.stat().st_mtime)]
+        """The turns found here, oldest first. Those that somebody else forgets meanwhile are not among them."""
+        found = []
+        for path in self.turns.iterdir() if self.turns.is_dir() else ():
+            if protocol.TURN_PATTERN.fullmatch(path.name):
+                with contextlib.suppress(FileNotFoundError):
+                    found.append((path.stat().st_mtime, path.name))
+        return [TurnState(self, name) for _, name in sorted(found)]
 
 
 class TurnState:

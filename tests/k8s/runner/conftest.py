@@ -154,10 +154,10 @@ def box(tmp_path: Path, service: Service) -> Iterator[Box]:
                 pass
         for told in service.told.values():
             for pid in remains(told.turn["marker"]):
-                os.kill(pid, signal.SIGKILL)
+                processes.send(pid, signal.SIGKILL)
         for pid in list(processes.table()):
             if processes.works_in(pid, [made.home]):
-                os.kill(pid, signal.SIGKILL)
+                processes.send(pid, signal.SIGKILL)
         shutil.rmtree(tmp_path, ignore_errors=True)
 
 

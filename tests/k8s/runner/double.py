@@ -98,7 +98,7 @@ class Service:
         self._server = server
         self._thread = threading.Thread(target=server.run, daemon=True)
         self._thread.start()
-        until = time.monotonic() + 10
+        until = time.monotonic() + 60
         while not server.started:
             assert time.monotonic() < until, "the service did not start"
             time.sleep(0.005)
@@ -134,14 +134,14 @@ class Service:
         self.told[turn["turn"]] = told
         return told
 
-    def wait(self, condition: Callable[[], object], seconds: float = 15, what: str = "") -> None:
+    def wait(self, condition: Callable[[], object], seconds: float = 60, what: str = "") -> None:
         """Wait until `condition` holds."""
         until = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < until, f"waited {seconds} s in vain: {what}"
             time.sleep(0.01)
 
-    def result(self, told: Told, seconds: float = 15) -> protocol.Result:
+    def result(self, told: Told, seconds: float = 60) -> protocol.Result:
         """Wait for the result of a turn."""
         self.wait(lambda: told.result is not None, seconds, f"for the result; states {told.states[-3:]}")
         return protocol.result_from_json(told.result)

@@ -54,7 +54,7 @@ def test_it_runs_as_a_module_too(box: Box) -> None:
 def test_a_second_runner_of_the_same_home_gives_up_and_names_the_first(started: Box) -> None:
     started.service.result(started.give("true", None))
     assert started.process
-    second = subprocess.run(started.command(), capture_output=True, text=True, timeout=30, check=False)
+    second = subprocess.run(started.command(), capture_output=True, text=True, timeout=60, check=False)
     assert second.returncode == 4
     assert f"pid {started.process.pid}" in second.stderr
 
@@ -83,7 +83,7 @@ def test_a_full_disk_is_said_in_words_and_the_next_turn_can_clean_up(box: Box) -
         assert box.service.result(box.give("echo fine", sha)).reason == protocol.EXITED
         assert box.process
         box.process.terminate()
-        box.process.wait(20)
+        box.process.wait(60)
     finally:
         subprocess.run(["umount", "-l", box.home], check=True)
 
@@ -115,7 +115,7 @@ def test_a_runner_whose_token_is_refused_exits_3(box: Box, tmp_path: Path) -> No
     source = (tmp_path / "runner" / "link.py").read_text()
     (tmp_path / "runner" / "link.py").write_text(source.replace("REFUSED_SECONDS = 300.0", "REFUSED_SECONDS = 0.3"))
     command = [sys.executable, str(tmp_path / "runner"), *box.command()[2:]]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 3
     assert "refused the box token" in ended.stderr
 

@@ -107,3 +107,9 @@ def test_after_a_turn_old_checkouts_are_deleted_and_its_own_is_kept(box: Box) ->
     assert (box.checkout / "a.txt").exists()
     (record,) = (home.root / "checkouts").glob("*.path")
     assert home.path / record.read_text() == box.checkout
+
+
+def test_a_turn_that_is_forgotten_while_turns_are_looked_for_is_not_among_them(home: Home) -> None:
+    running(home, "Code/o/r", 7)
+    (home.turns / "t_2").symlink_to("gone by the time it is looked at")
+    assert [state.id for state in home.turn_states()] == ["t_1"]

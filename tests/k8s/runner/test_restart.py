@@ -8,7 +8,8 @@ import time
 
 import pytest
 
-from k8s.runner import protocol
+from k8s.runner import processes, protocol
+from k8s.runner.state import signed
 from tests.k8s.runner.conftest import Box, alive, remains
 from tests.k8s.runner.double import Told
 
@@ -27,7 +28,7 @@ def counting(box: Box, lines: int = 20, pause: float = 0.02) -> Told:
 
 
 def complete(box: Box, told: Told, lines: int = 20) -> None:
-    result = box.service.result(told, 30)
+    result = box.service.result(told)
     assert (result.reason, result.exit_code) == (protocol.EXITED, 4), result.message
     assert bytes(told.output) == counted(lines)
     assert [change.path for change in result.changes] == ["a"]
@@ -200,7 +201,7 @@ def test_a_runner_that_is_asked_to_stop_ends_its_turn_reports_it_and_goes(starte
     told = counting(started, lines=1000)
     assert started.process is not None
     started.process.terminate()
-    assert started.process.wait(15) == 0
+    assert started.process.wait(60) == 0
     assert told.result is not None
     assert told.result["reason"] == protocol.RUNNER_RESTARTED
     assert "stopped" in told.result["message"]
@@ -219,14 +220,12 @@ def test_kills_at_random_moments_never_lose_or_double_a_line_and_always_end_in_o
         if chance.random() < 0.6:
             box.kill()
         for lock in ("lock", "keeper") if chance.random() < 0.1 else ("lock",):
-            path = box.state(told) / lock
-            if path.exists() and path.read_text() and chance.random() < 0.7:
-                pid = int(path.read_text())
-                if alive(pid):
-                    os.kill(pid, signal.SIGKILL)
+            pid = signed(box.state(told) / lock)
+            if pid and chance.random() < 0.7 and alive(pid):
+                processes.send(pid, signal.SIGKILL)
         if box.process is not None and box.process.poll() is not None:
             box.start()
-    result = box.service.result(told, 30)
+    result = box.service.result(told)
     lines = told.output.count(b"\n")
     assert bytes(told.output) == counted(lines)
     if result.reason == protocol.EXITED:
@@ -254,6 +253,6 @@ def test_a_fetch_that_outlived_its_runner_is_ended_and_its_locks_are_gone(starte
     store = started.home / ".greenloop/repos/7"
     for name in ("shallow.lock", "packed-refs.lock", "objects/tmp_obj"):
         (store / name).touch()
-    assert started.service.result(told, 30).exit_code == 0
+    assert started.service.result(told).exit_code == 0
     assert told.output == b"1"
     assert not [*store.rglob("*.lock"), *store.rglob("tmp_*")]
