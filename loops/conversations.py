@@ -70,6 +70,10 @@ async def latest(tx: AsyncSession, topic: Topic) -> Session | None:
     if topic.number is not None:
         same.append((Session.subject_number == topic.number) & (Session.subject_kind != "branch"))
         same.append(Session.pull_number == topic.number)
+        if topic.kind == "pull" and topic.branch is not None:
+            # GitHub has the pull request, and the session that opens it has not yet heard which it is
+            opening = Session.pull_number.is_(None) & Session.status.in_(OPEN_SESSION)
+            same.append((Session.branch == topic.branch) & opening)
     else:
         same.append((Session.subject_kind == "branch") & (Session.base_branch == topic.base_branch))
     found = await tx.execute(

@@ -158,6 +158,16 @@ async def watched(database: Database) -> Session | str:
         return await watch(tx, PULL, owner=1, cap=3, config={}, now=1001)
 
 
+async def test_a_pull_request_that_its_session_does_not_know_yet_is_not_taken_for_one_without_a_session(
+    database: Database,
+) -> None:
+    first, _ = await asked(database, WISH)
+    async with database.write() as tx:
+        (await tx.get_one(Session, first)).branch = PULL.branch
+    assert await watched(database) == "a session is at work on it"
+    assert await asked(database, replace(WISH, delivery="d2"), PULL) == (first, "continued")
+
+
 async def test_repairs_can_be_switched_off_before_anything_was_begun_and_on_again(database: Database) -> None:
     await switch(database, on=False)
     assert await watched(database) == "repairs are switched off here"
