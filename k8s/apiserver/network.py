@@ -74,7 +74,7 @@ class Proxy:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._servers: dict[str, list[asyncio.Server]] = {}
-        self._open_ends: dict[str, set[Writer]] = {}
+        self._hands: dict[str, set[asyncio.Task[None]]] = {}
         self._turn = itertools.count()
 
     async def run(self) -> None:
@@ -93,22 +93,27 @@ class Proxy:
         metadata, spec = service["metadata"], service["spec"]
         if spec.get("clusterIP", "None") == "None" or not spec.get("selector"):
             return
+        hands = self._hands.setdefault(metadata["uid"], set())
         for port in spec["ports"]:
 
-            async def serve(reader: Reader, writer: Writer, port: Object = port) -> None:
-                ends = self._open_ends.setdefault(metadata["uid"], set())
-                ends.add(writer)
-                await self._hand_on(metadata["namespace"], spec["selector"], port, reader, writer)
-                ends.discard(writer)
+            def serve(reader: Reader, writer: Writer, port: Object = port) -> None:
+                work = self._hand_on(metadata["namespace"], spec["selector"], port, reader, writer)
+                hand = asyncio.create_task(work)
+                hands.add(hand)
+                hand.add_done_callback(hands.discard)
+                hand.add_done_callback(lambda _: writer.close())
 
             server = await asyncio.start_server(serve, spec["clusterIP"], port["port"])
             self._servers.setdefault(metadata["uid"], []).append(server)
 
     async def _close(self, uid: str) -> None:
+        """Close its ports, and cut off whoever is connected."""
         for server in self._servers.pop(uid, []):
             server.close()
-        for writer in self._open_ends.pop(uid, set()):
-            writer.close()
+        hands = list(self._hands.pop(uid, set()))
+        for hand in hands:
+            hand.cancel()
+        await asyncio.gather(*hands, return_exceptions=True)
 
     def _target(self, namespace: str, selector: dict[str, str], port: Object) -> tuple[str, int] | None:
         found: list[tuple[str, int]] = []
@@ -128,7 +133,6 @@ class Proxy:
             if target is not None:
                 there, back = await asyncio.open_connection(*target)
                 await asyncio.gather(_pump(reader, back), _pump(there, writer))
-        writer.close()
 
 
 async def _pump(reader: Reader, writer: Writer) -> None:

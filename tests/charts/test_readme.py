@@ -92,6 +92,12 @@ class Admin:
         except TimeoutError:
             raise AssertionError(f"not within {seconds} s: {what.__name__}{self.logs()}") from None
 
+    async def former_workers_are_gone(self) -> bool:
+        """Whether only those of the newest settings are left: a rollout does not wait for the end of the others."""
+        pods = self.cluster.store.list(BY_KIND["Pod"], "greenloop")
+        about = [pod["metadata"] for pod in pods]
+        return not any("-worker-" in each["name"] and "deletionTimestamp" in each for each in about)
+
     def logs(self) -> str:
         """The last words of every container."""
         folder = self.cluster.folder / "logs"
@@ -143,6 +149,7 @@ async def test_the_page_for_helm_brings_up_a_trial_that_goes_from_a_mention_to_g
     await admin.run("helm -n greenloop upgrade greenloop charts/greenloop --reuse-values -f values.yaml")
     for name in ("deployment/greenloop-web", "deployment/greenloop-worker", "statefulset/greenloop-postgresql"):
         await admin.run(f"kubectl -n greenloop rollout status {name} --timeout=180s")
+    await admin.until(admin.former_workers_are_gone)
     await _a_mention_becomes_green(admin)
     await _the_doctor_finds_nothing_that_fails(admin)
 
