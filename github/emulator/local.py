@@ -76,7 +76,7 @@ class LocalGitHub:
     async def __aexit__(self, *_: object) -> None:
         await self.stop()
 
-    async def idle(self, seconds: float = 30.0) -> None:
+    async def idle(self, seconds: float = 120.0) -> None:
         """Wait until no webhook is on its way and no workflow runs. Raises TimeoutError."""
         async with asyncio.timeout(seconds):
             while self.hub.hooks.busy or self.hub.ci.busy:

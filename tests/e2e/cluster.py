@@ -42,8 +42,11 @@ class ClusterHouse(House):
     def __init__(self, folder: Path, place: Place) -> None:
         super().__init__(folder)
         self.place = place
-        self.patience = place.patience / 20
         self.host = os.environ.get("GREENLOOP_TEST_HOST") or own_address(place.kubeconfig)
+        self.patience = place.patience / 60
+        self.files = ThreadingHTTPServer((self.host, 0), functools.partial(_Files, directory=str(folder)))
+        self.url = f"http://{self.host}:{self.files.server_port}"
+        self.look = f"__import__('urllib.request').request.urlopen({self.url + '/go'!r}).close()"
 
     @property
     def small(self) -> SmallCluster:
@@ -106,8 +109,7 @@ async def cluster_house(
         if quota:
             await place.quota(**quota)
         opened = ClusterHouse(folder, place)
-        server = ThreadingHTTPServer((opened.host, 0), functools.partial(_Files, directory=str(folder)))
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=opened.files.serve_forever, daemon=True).start()
         options = {"image": IMAGE, "home": {"size": "1Gi"}, "graceSeconds": 5, "resources": RESOURCES, **(pod or {})}
         try:
             await opened.start(
@@ -116,15 +118,15 @@ async def cluster_house(
                     "kubeconfig": grant(place.small, place.namespace) if place.small else place.kubeconfig,
                     "box_namespace": place.namespace,
                     "box_pod": PodOptions.model_validate(options),
-                    "command": FETCHED.format(url=f"http://{opened.host}:{server.server_port}"),
+                    "command": FETCHED.format(url=opened.url),
                     **settings,
                 }
             )
             yield opened
         finally:
             await opened.close()
-            await asyncio.to_thread(server.shutdown)
-            server.server_close()
+            await asyncio.to_thread(opened.files.shutdown)
+            opened.files.server_close()
 
 
 class _Files(SimpleHTTPRequestHandler):

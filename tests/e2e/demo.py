@@ -62,7 +62,7 @@ def start(*arguments: str, env: dict[str, str] | None = None) -> "subprocess.Pop
     )
 
 
-def finish(process: "subprocess.Popen[str]", seconds: float = 100) -> Ended:
+def finish(process: "subprocess.Popen[str]", seconds: float = 240) -> Ended:
     """Wait for its end."""
     try:
         out, err = process.communicate(timeout=seconds)
@@ -78,7 +78,7 @@ def finish(process: "subprocess.Popen[str]", seconds: float = 100) -> Ended:
     return Ended(process.returncode, json.loads(last), err)
 
 
-def run(*arguments: str, env: dict[str, str] | None = None, seconds: float = 100) -> Ended:
+def run(*arguments: str, env: dict[str, str] | None = None, seconds: float = 240) -> Ended:
     return finish(start(*arguments, env=env), seconds)
 
 

@@ -35,6 +35,17 @@ T = TypeVar("T")
 REPOSITORY = "acme/widgets"
 PROVIDER_KEY = "sk-planted-0123456789"
 CHECK = 'test "$(cat value.txt)" = right'
+# What every agent begins with: `prompt` is what it was asked, `wait()` returns when the test has let it go.
+HEAD = """
+import os, pathlib, subprocess, sys, time
+prompt = sys.stdin.read()
+def wait():
+    while True:
+        try:
+            return {look}
+        except OSError:
+            time.sleep(0.05)
+"""
 
 
 class House:
@@ -45,6 +56,7 @@ class House:
         self.local = LocalGitHub(folder / "github", options=options)
         self.host = "127.0.0.1"
         self.patience = 1.0
+        self.look = f"os.unlink({str(folder / 'go')!r})"
         self._stack = contextlib.AsyncExitStack()
         self._http: dict[str, httpx.AsyncClient] = {}
 
@@ -136,9 +148,14 @@ class House:
         await asyncio.to_thread(self.redis.start)
 
     def agent(self, code: str) -> None:
-        """What the agent does from now on: Python code in the checkout; `prompt` is what it was asked."""
-        head = "import os, pathlib, subprocess, sys, time\nprompt = sys.stdin.read()\n"
+        """What the agent does from now on: Python code in the checkout; `prompt` is what it was asked, and `wait()`
+        holds it until `let_go`."""
+        head = HEAD.format(look=self.look)
         (self.folder / "agent.py").write_text(head + textwrap.dedent(code))
+
+    def let_go(self) -> None:
+        """Let one agent that waits, or the next that will, go on."""
+        (self.folder / "go").touch()
 
     async def account(self, secret: str = PROVIDER_KEY, **about: Any) -> None:
         """A provider account that belongs to everybody of the installation."""
@@ -180,16 +197,16 @@ class House:
 
     # waiting
 
-    async def until(self, ask: Callable[[], Awaitable[T | None]], seconds: float = 90.0) -> T:
+    async def until(self, ask: Callable[[], Awaitable[T | None]], seconds: float = 180.0) -> T:
         """The first answer that is not None or false. Raises AssertionError when none comes in time."""
         deadline = time.monotonic() + seconds * self.patience
         while time.monotonic() < deadline:
             if found := await ask():
                 return found
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.1)
         raise AssertionError(f"it did not come to pass in {seconds} s: {await self.describe()}")
 
-    async def ended(self, number: int | None = None, *, sessions: int = 1, seconds: float = 90.0) -> Session:
+    async def ended(self, *, sessions: int = 1) -> Session:
         """The newest session, once all sessions have ended and everything was told."""
 
         async def look() -> Session | None:
@@ -201,7 +218,7 @@ class House:
             ]
             return found[-1] if len(found) >= sessions and len(closed) == len(found) else None
 
-        return await self.until(look, seconds)
+        return await self.until(look)
 
     async def turn_ended(self, number: int) -> Turn:
         """The turn with that place among all, once its session has ended and everything was told."""

@@ -12,6 +12,7 @@ import pytest
 
 from tests.e2e.house import REPOSITORY, House, house
 from tests.e2e.ownloop import HEAD, install
+from tests.walking import files
 
 CANNOT = 'Provider "{}" cannot run the "{}" runtime. Supported: {}.'
 TOKEN = "a-long-random-token"
@@ -100,7 +101,7 @@ async def test_a_later_turn_resumes_and_where_that_is_gone_begins_anew_with_a_su
         for turn, words in enumerate(("begin with this", "go on", "the conversation is lost", "go on"), start=1):
             await home.comment(number, f"@greenloop {words} --runtime native")
             assert (await home.turn_ended(turn)).status == "done"
-        (said,) = home.settings.folder.rglob("home/said")
+        (said,) = files(home.settings.folder, "said")
         told = list(map(_loads, said.read_text().splitlines()))
         assert [resumed for resumed, _ in told] == [False, True, True, False, True]
         first, second, third, afresh, last = (prompt for _, prompt in told)

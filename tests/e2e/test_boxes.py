@@ -111,12 +111,13 @@ async def test_when_all_boxes_are_at_work_the_next_waits_and_gets_the_place_of_a
     async with cluster_house(tmp_path, quota=quota, box_limit=1 if ours else 50) as home:
         home.local.add_user("carol")
         home.local.set_permission(REPOSITORY, "carol", "write")
-        home.agent("print('begun', flush=True); time.sleep(4)\n" + RIGHT)
+        home.agent("print('begun', flush=True); wait()\n" + RIGHT)
         await home.ask()
         first = await home.runs()
         number = await home.ask("carol")
         said = await home.waits("All 1 boxes are at work" if ours else "quota", number)
         assert ("place 1" in said) == ours
+        home.let_go()
         await home.ended(sessions=2)
         assert [session.outcome for session in await home.sessions()] == ["green", "green"]
         (pod,) = await home.found()

@@ -5,14 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from loops.tables import Turn
 from tests.e2e.house import House, house
 from tests.e2e.ownloop import HEAD, install
 
-TURN: dict[str, Any] = {"turn_steps": 5, "turn_tokens": 1_000, "turn_cost": 1.0, "changed_files": 2, "turn_seconds": 6}
+TURN: dict[str, Any] = {"turn_steps": 5, "turn_tokens": 1_000, "turn_cost": 1.0, "changed_files": 2}
 SESSION: dict[str, Any] = {
-    "session_steps": 5, "session_tokens": 1_000, "session_cost": 1.0, "session_changed_files": 2, "session_seconds": 6,
+    "session_steps": 5, "session_tokens": 1_000, "session_cost": 1.0, "session_changed_files": 2,
 }  # fmt: skip
 PRICES: dict[str, Any] = {"prices": {"scripted": {"input": 1_000_000, "output": 0}}}
 
@@ -38,9 +39,14 @@ OVER = (
     ("used(1, 900); used(1, 200); too_long()", "1,100 tokens of one turn, the cap is 1,000", "GREENLOOP_TURN_TOKENS"),
     ("used(1, 9, 1.25); too_long()", "1.25 US dollars of one turn, the cap is 1", "GREENLOOP_TURN_COST"),
     ("edited('a', 'b', 'c'); too_long()", "3 changed files of one turn, the cap is 2", "`limits.files`"),
-    ("too_long()", "6 seconds of one turn, the cap is 6", "`limits.minutes`"),
     ("pathlib.Path('a').touch(); edited('b', 'c'); done()", "3 files changed; the limit is 2", "`limits.files`"),
 )
+
+
+def stopped(turn: Turn, comment: str, said: str, raised: str) -> None:
+    """The turn was stopped at a cap, and the comment says which and what raises it."""
+    assert turn.status == "failed" and (turn.error or "").startswith("limit_exceeded: "), (said, turn.error)
+    assert said in comment and raised in comment, comment
 
 
 async def test_a_turn_is_stopped_at_each_of_its_caps(tmp_path: Path, program: None) -> None:
@@ -48,10 +54,16 @@ async def test_a_turn_is_stopped_at_each_of_its_caps(tmp_path: Path, program: No
         await home.account()
         for number, (agent, said, raised) in enumerate(OVER, start=1):
             turn, comment, _ = await ask(home, agent, number)
-            assert turn.status == "failed" and (turn.error or "").startswith("limit_exceeded: "), (agent, turn.error)
-            assert said in comment and raised in comment, comment
+            stopped(turn, comment, said, raised)
             assert turn.commit_sha is None and turn.changed_files == []
         assert [branch["name"] for branch in await home.get("branches")] == ["main"]
+
+
+async def test_a_turn_is_stopped_when_its_time_is_over(tmp_path: Path, program: None) -> None:
+    async with house(tmp_path, run=None, turn_seconds=2) as home:
+        await home.account()
+        turn, comment, _ = await ask(home, "too_long()", 1)
+        stopped(turn, comment, "2 seconds of one turn, the cap is 2", "`limits.minutes`")
 
 
 async def test_a_cost_that_no_cli_tells_is_estimated_by_the_table_of_the_settings(
@@ -66,26 +78,33 @@ async def test_a_cost_that_no_cli_tells_is_estimated_by_the_table_of_the_setting
         assert "3 US dollars of one turn, the cap is 2.50" in comment
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "said", "raised"),
-    [
-        ("used(3)", "used(3); too_long()", "6 steps of one session, the cap is 5", "GREENLOOP_SESSION_STEPS"),
-        ("used(1, 900)", "used(1, 200); too_long()", "1,100 tokens of one session", "`limits.tokens`"),
-        ("used(1, 9, 0.75)", "used(1, 9, 0.5); too_long()", "1.25 US dollars of one session", "`limits.cost`"),
-        ("edited('b')", "edited('c'); done()", "3 changed files of one session", "GREENLOOP_SESSION_CHANGED_FILES"),
-        ("time.sleep(3)", "too_long()", "6 seconds of one session, the cap is 6", "GREENLOOP_SESSION_SECONDS"),
-    ],
+TOGETHER = (
+    ("used(3)", "used(3); too_long()", "6 steps of one session, the cap is 5", "GREENLOOP_SESSION_STEPS"),
+    ("used(1, 900)", "used(1, 200); too_long()", "1,100 tokens of one session", "`limits.tokens`"),
+    ("used(1, 9, 0.75)", "used(1, 9, 0.5); too_long()", "1.25 US dollars of one session", "`limits.cost`"),
+    ("edited('b')", "edited('c'); done()", "3 changed files of one session", "GREENLOOP_SESSION_CHANGED_FILES"),
 )
-async def test_a_session_is_stopped_at_its_caps_whatever_each_turn_used(
-    tmp_path: Path, program: None, first: str, second: str, said: str, raised: str
-) -> None:
+
+
+async def test_a_session_is_stopped_at_its_caps_whatever_each_turn_used(tmp_path: Path, program: None) -> None:
     async with house(tmp_path, run=None, **SESSION) as home:
         await home.account()
-        turn, _, number = await ask(home, f"edited('a'); {first}; done()", 1)
+        for before, (first, second, said, raised) in enumerate(TOGETHER):
+            turn, _, number = await ask(home, f"edited('a'); {first}; done()", 2 * before + 1)
+            assert turn.status == "done"
+            turn, comment, _ = await ask(home, second, 2 * before + 2, number)
+            stopped(turn, comment, said, raised)
+
+
+async def test_a_session_is_stopped_when_the_time_of_all_its_turns_is_over(tmp_path: Path, program: None) -> None:
+    async with house(tmp_path, run=None, session_seconds=60) as home:
+        await home.account()
+        turn, _, number = await ask(home, "edited('a'); done()", 1)
         assert turn.status == "done"
-        turn, comment, _ = await ask(home, second, 2, number)
-        assert turn.status == "failed" and (turn.error or "").startswith("limit_exceeded: ")
-        assert said in comment and raised in comment, comment
+        async with home.database.write() as tx:
+            await tx.execute(update(Turn).values(begun_at=Turn.heartbeat_at - 58))
+        turn, comment, _ = await ask(home, "too_long()", 2, number)
+        stopped(turn, comment, "60 seconds of one session, the cap is 60", "GREENLOOP_SESSION_SECONDS")
 
 
 async def test_a_session_that_has_used_a_cap_up_is_told_so_before_anything_runs(tmp_path: Path, program: None) -> None:

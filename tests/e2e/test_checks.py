@@ -127,10 +127,11 @@ async def test_an_approval_that_does_not_come_is_said_after_the_longest_wait(hom
 
 
 async def test_a_pull_request_that_conflicts_with_its_base_is_said_and_not_waited_for(home: House) -> None:
-    home.agent(f"time.sleep(2); {RIGHT}")
+    home.agent(f"wait(); {RIGHT}")
     number = await asked(home, "make it right")
     await runs(home)
     await push(home, "value.txt", "another")
+    home.let_go()
     session = await home.ended()
     assert (session.status, session.reason) == ("failed", "conflict")
     assert "The pull request conflicts with its base branch" in (await home.bot_comments(number))[0]

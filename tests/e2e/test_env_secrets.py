@@ -3,11 +3,11 @@
 import signal
 from pathlib import Path
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from k8s.runner import processes
 from loops import env_secrets
-from loops.tables import Blob
+from loops.tables import Blob, Turn
 from loops.vault import Vault
 from tests.e2e.house import REPOSITORY, House, house
 from tests.walking import files
@@ -85,7 +85,7 @@ async def test_a_repository_that_tracks_a_file_at_that_place_is_told_so(tmp_path
 
 
 async def test_the_file_goes_when_a_turn_is_stopped_fails_or_loses_its_runner(tmp_path: Path) -> None:
-    async with house(tmp_path, files=RULES, turn_seconds=3) as home:
+    async with house(tmp_path, files=RULES, session_seconds=600) as home:
         number = await stored(home)
 
         async def there() -> bool:
@@ -101,9 +101,11 @@ async def test_the_file_goes_when_a_turn_is_stopped_fails_or_loses_its_runner(tm
         await home.comment(number, "@greenloop fail")
         assert (await home.turn_ended(2)).error == "agent_failed: exit code 3"
         assert env_files(home) == []
-        home.agent("time.sleep(60)")
+        # the session has two seconds left
+        async with home.database.write() as tx:
+            await tx.execute(update(Turn).values(begun_at=Turn.heartbeat_at - 299))
+        home.agent(f"assert pathlib.Path({FILE!r}).exists(); time.sleep(60)")
         await home.comment(number, "@greenloop take too long")
-        await home.until(there)
         assert (await home.turn_ended(3)).error == "limit_exceeded: wall clock"
         assert env_files(home) == []
 
@@ -126,7 +128,7 @@ async def test_the_file_of_a_turn_whose_runner_was_killed_goes_with_the_next_run
         assert killed
         for pid in killed:
             processes.send(pid, signal.SIGKILL)
-        await home.ended(seconds=60)
+        await home.ended()
         await home.until(lambda: gone(home))
 
 

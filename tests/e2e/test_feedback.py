@@ -22,15 +22,23 @@ async def home(tmp_path: Path) -> AsyncIterator[House]:
 
 
 async def test_one_comment_tells_the_whole_story_from_the_first_reaction_to_the_end(tmp_path: Path) -> None:
-    async with house(tmp_path, run=f"'sleep 2; {CHECK}'") as home:
+    checked = tmp_path / "checked"
+    async with house(tmp_path, run=f"'until test -e {checked}; do sleep 0.05; done; {CHECK}'") as home:
         made = calls(
             home, lambda method, template: method == "POST" and ("reactions" in template or "turns" in template)
         )
         bodies = said(home)
-        home.agent(
-            f"time.sleep(1)\nif 'failed on' in prompt: {RIGHT}\nelse: pathlib.Path('page.txt').write_text('page')"
-        )
+        home.agent(f"wait()\nif 'failed on' in prompt: {RIGHT}\nelse: pathlib.Path('page.txt').write_text('page')")
         number = await asked(home, "add a page")
+        await comment_says(home, number, "Working")
+        home.let_go()
+        await comment_says(home, number, "Waiting for the checks")
+        checked.touch()
+        await comment_says(home, number, "Repairing: attempt 1 of 3")
+        checked.unlink()
+        home.let_go()
+        await comment_says(home, number, "Waiting for the checks (after attempt 1 of 3)")
+        checked.touch()
         session = await home.ended()
         assert made == ["POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions"]
         heads = list(dict.fromkeys(body.splitlines()[1].removeprefix("### ") for body in bodies))
@@ -62,7 +70,7 @@ async def test_the_check_run_on_the_head_has_buttons_and_the_one_on_the_former_h
 
 
 async def test_the_buttons_stop_and_try_again_do_what_the_words_do(home: House) -> None:
-    home.agent(f"{GROW}; time.sleep(5 if 'failed on' in prompt else 0)")
+    home.agent(f"{GROW}; time.sleep(60 if 'failed on' in prompt else 0)")
     await asked(home, "make it right")
 
     async def repairs() -> bool:
@@ -86,10 +94,12 @@ async def test_the_buttons_stop_and_try_again_do_what_the_words_do(home: House) 
 
 
 async def test_repairs_are_switched_off_and_on_by_button_and_by_word(home: House) -> None:
-    home.agent(f"time.sleep(1); {GROW}")
+    home.agent(f"wait(); {GROW}")
     number = await asked(home, "make it right")
     await runs(home)
     await home.comment(number, "@greenloop autofix off")
+    await home.handled("issue_comment", 2)
+    home.let_go()
     session = await home.ended()
     assert (session.reason, len(await home.turns())) == ("autofix_off", 1)
     sticky, answer = await home.bot_comments(number)
@@ -178,7 +188,7 @@ async def test_a_github_that_fails_for_a_while_delays_everything_and_loses_nothi
     home.agent(RIGHT)
     number = await asked(home, "make it right")
     home.local.add_fault("error", method="P*", status=502, times=8)
-    session = await home.ended(seconds=90)
+    session = await home.ended()
     assert (session.outcome, len(await home.bot_comments(number)), len(await home.turns())) == ("green", 1, 1)
 
 

@@ -80,7 +80,7 @@ async def test_a_maintainers_command_brings_the_fix_to_a_branch_and_pull_request
 
 async def test_a_head_that_moved_after_the_command_is_not_published_and_the_next_command_goes_on(home: House) -> None:
     number, sha = await contribution(home)
-    home.agent(f"time.sleep(2); {RIGHT}")
+    home.agent(f"wait(); {RIGHT}")
     await home.comment(number, "@greenloop make the check pass")
 
     async def runs() -> bool:
@@ -88,6 +88,7 @@ async def test_a_head_that_moved_after_the_command_is_not_published_and_the_next
 
     await home.until(runs)
     moved = await push(home, "later.txt", "what nobody looked at")
+    home.let_go()
     session = await home.ended()
     assert (session.status, session.reason, session.pull_number) == ("failed", "head_moved", None)
     (comment,) = await home.bot_comments(number)

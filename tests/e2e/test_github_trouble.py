@@ -60,25 +60,26 @@ async def test_limits_lags_and_lost_answers_delay_a_session_and_double_nothing(h
     home.local.add_fault("lost_answer", method="POST", path="*/pulls", times=1, status=502)
     home.local.add_fault("lost_answer", method="POST", path="*/git/refs", times=1, status=502)
     home.local.add_fault("error", method="GET", path="*/check-runs", times=2, status=503)
-    session = await home.ended(seconds=60)
+    session = await home.ended()
     assert session.outcome == "green"
     assert len(await home.get("pulls?state=all")) == len(await home.bot_comments(number)) == 1
     assert len(await home.turns()) == 1
 
 
 async def test_a_repository_that_is_renamed_during_a_turn_gets_its_pull_request_under_the_new_name(home: House) -> None:
-    home.agent(f"time.sleep(1.5); {RIGHT}")
+    home.agent(f"wait(); {RIGHT}")
     await home.comment(await home.issue(), "@greenloop fix it")
     await running(home)
     row, alice = home.local.repository(REPOSITORY), home.local.user("alice")
     home.local.call(lambda: repositories.renamed(home.local.hub, row, "gadgets", alice))
+    home.let_go()
     session = await home.ended()
     pulls = (await home.http("alice").get("/repos/acme/gadgets/pulls")).json()
     assert (session.outcome, [each["number"] for each in pulls]) == ("green", [session.pull_number])
 
 
 async def test_an_archived_repository_ends_its_sessions_and_a_mention_there_is_no_work(home: House) -> None:
-    home.agent(f"time.sleep(20); {RIGHT}")
+    home.agent(f"time.sleep(60); {RIGHT}")
     await home.comment(await home.issue(), "@greenloop fix it")
     await running(home)
     row, alice = home.local.repository(REPOSITORY), home.local.user("alice")
@@ -89,7 +90,7 @@ async def test_an_archived_repository_ends_its_sessions_and_a_mention_there_is_n
 
 
 async def test_a_suspended_installation_ends_its_sessions_and_one_that_is_back_works(home: House) -> None:
-    home.agent(f"time.sleep(20); {RIGHT}")
+    home.agent(f"time.sleep(60); {RIGHT}")
     number = await home.issue()
     await home.comment(number, "@greenloop fix it")
     await running(home)

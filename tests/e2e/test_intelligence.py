@@ -28,10 +28,12 @@ async def test_what_is_red_on_the_base_branch_too_is_said_and_not_repaired(home:
 
 
 async def test_what_turned_red_on_the_base_branch_meanwhile_is_not_ours_either(home: House) -> None:
-    home.agent("time.sleep(4); pathlib.Path('page.txt').write_text('page')")
+    home.agent("wait(); pathlib.Path('page.txt').write_text('page')")
     await asked(home, "add a page")
     await runs(home)
     await push(home, "readme.txt", "a push that runs the checks of main")
+    await home.local.idle()
+    home.let_go()
     assert (await home.ended()).reason == "base_red"
 
 
@@ -80,7 +82,7 @@ async def test_a_failure_of_the_machinery_that_stays_is_run_again_once_only(tmp_
     async with house(tmp_path, run=always, cap=1) as home:
         home.agent(GROW)
         await asked(home, "make it right")
-        session = await home.ended(seconds=60)
+        session = await home.ended()
         assert (session.reason, len(await home.turns())) == ("cap_reached", 2)
         runs_of_ours = [run.attempt for run in home.local.store.runs if run.event == "pull_request"]
         assert runs_of_ours == [2, 2]
@@ -105,11 +107,12 @@ async def conflicting(home: House, agent: str) -> tuple[int, str]:
     home.agent(RIGHT)
     number = await asked(home, "make it right", "Make it right")
     first = await home.ended()
-    head = f"if 'conflict' in prompt:\n    {agent}\nelse:\n    time.sleep(2)\n"
+    head = f"if 'conflict' in prompt:\n    {agent}\nelse:\n    wait()\n"
     home.agent(head + "    pathlib.Path('lines.txt').write_text('ours')")
     await home.comment(number, "@greenloop write lines.txt")
     await runs(home)
     await push(home, "lines.txt", "hers", first.branch or "")
+    home.let_go()
     return number, first.branch or ""
 
 
@@ -138,7 +141,7 @@ async def test_a_force_push_during_a_turn_is_left_as_it_is(home: House) -> None:
     home.agent(RIGHT)
     number = await asked(home, "make it right")
     first = await home.ended()
-    home.agent("time.sleep(2); pathlib.Path('more.txt').write_text('more')")
+    home.agent("wait(); pathlib.Path('more.txt').write_text('more')")
     await home.comment(number, "@greenloop add more.txt")
     await runs(home)
     base = (await home.get("git/ref/heads/main"))["object"]["sha"]
@@ -149,6 +152,7 @@ async def test_a_force_push_during_a_turn_is_left_as_it_is(home: House) -> None:
         {"message": "Mine", "tree": (await home.get(f"git/commits/{base}"))["tree"]["sha"], "parents": [base]},
     )
     await home.post("alice", where, {"sha": made["sha"], "force": True}, method="PATCH")
+    home.let_go()
     session = await home.ended()
     assert (session.reason, (await home.get(f"git/ref/heads/{first.branch}"))["object"]["sha"]) == (
         "push_refused",

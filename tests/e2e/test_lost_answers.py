@@ -37,7 +37,7 @@ async def test_every_effect_fails_once_and_is_done_once(tmp_path: Path, kind: st
         rules = [home.local.add_fault(kind, method=m, path=p, status=502, times=1) for m, p in EFFECTS]
         rules += [home.local.add_fault(kind, method="POST", path="*graphql", status=502, times=1)]
         number = await home.issue(body="@greenloop add a page")
-        first = await home.ended(seconds=90)
+        first = await home.ended()
         assert first.outcome == "green", await home.describe()
         home.agent("pathlib.Path('better.bin').write_bytes(bytes(9))")
         body = {
@@ -50,7 +50,7 @@ async def test_every_effect_fails_once_and_is_done_once(tmp_path: Path, kind: st
         rules += [home.local.add_fault(kind, method="POST", path="*graphql", status=502, times=1)]
         made = await home.post("alice", f"pulls/{first.pull_number}/comments", body)
         await home.handled("pull_request_review_comment")
-        session = await home.ended(seconds=90)
+        session = await home.ended()
         assert [(rule.id, rule.method, rule.path) for rule in rules if rule.times] == []
         assert (session.outcome, [bool(turn.commit_sha) for turn in await home.turns()]) == ("green", [True] * 3)
         assert len(await home.bot_comments(number)) == 1

@@ -76,7 +76,7 @@ async def test_what_is_edited_or_deleted_before_its_turn_counts_as_it_was_or_not
     # one program for both turns: the first may still be starting when the second is asked for
     home.agent(f"""
         if 'take your time' in prompt:
-            time.sleep(6)
+            wait()
         else:
             assert 'The body then.' in prompt and 'Evil' not in prompt
         {WORK}
@@ -95,7 +95,9 @@ async def test_what_is_edited_or_deleted_before_its_turn_counts_as_it_was_or_not
     await home.handled("issue_comment", 5)
     await home.post("alice", f"issues/{number}", {"title": "Evil title", "body": "Evil body"}, method="PATCH")
     await home.post("alice", f"issues/comments/{gone}", {}, method="DELETE")
-    session = await home.ended(sessions=3, seconds=60)
+    await home.handled("issue_comment", 6)
+    home.let_go()
+    session = await home.ended(sessions=3)
     assert [each.status for each in await home.sessions()] == ["completed", "completed", "cancelled"]
     first, second, third = await home.turns()
     assert (second.context["instruction"], third.status, third.handed_at) == ("as in the issue", "cancelled", None)

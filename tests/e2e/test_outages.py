@@ -14,7 +14,7 @@ from tests.k8s.cluster.conftest import KUBECONFIG
 NODE = BY_KIND["Node"]
 COUNT = 60
 
-pytestmark = [pytest.mark.timeout(150), pytest.mark.skipif(bool(KUBECONFIG), reason="a real cluster does not obey us")]
+pytestmark = pytest.mark.skipif(bool(KUBECONFIG), reason="a real cluster does not obey us")
 
 
 @pytest.fixture

@@ -53,7 +53,7 @@ async def test_branches_are_valid_whatever_the_title_holds_and_no_title_skips_th
         home.agent(RIGHT)
         numbers = [await home.issue(title) for title in TITLES]
         await asyncio.gather(*(home.comment(number, "@greenloop make it right") for number in numbers))
-        await home.ended(sessions=len(TITLES), seconds=120)
+        await home.ended(sessions=len(TITLES))
         sessions = await home.sessions()
         assert [session.outcome for session in sessions] == ["green"] * len(TITLES), await home.describe()
         assert all((session.branch or "").startswith(f"greenloop/{session.subject_number}") for session in sessions)

@@ -5,7 +5,6 @@ import pytest
 from tests.e2e.demo import run
 from tests.tools import need
 
-pytestmark = pytest.mark.timeout(300)
 NO_KEYS = {"OPENAI_API_KEY": "", "ANTHROPIC_API_KEY": ""}
 RUNTIMES = ("native", "codex", "claude", "opencode")
 
@@ -14,7 +13,7 @@ RUNTIMES = ("native", "codex", "claude", "opencode")
 def test_each_runtime_takes_the_demo_from_red_to_green(runtime: str) -> None:
     if runtime != "native":
         need(runtime)
-    ended = run("--runtime", runtime, env=NO_KEYS, seconds=250)
+    ended = run("--runtime", runtime, env=NO_KEYS)
     result = ended.result
     assert (ended.code, result["outcome"], result["attempts"]) == (0, "green", 1), ended.stderr[-3_000:]
     changed = [turn["changed_files"] for turn in result["turns"]]

@@ -19,8 +19,8 @@ from loops.runtimes.scripted.server import ModelServer
 from loops.vault import Vault
 from tests.e2e.house import REPOSITORY, House, house
 from tests.tools import need
+from tests.walking import files
 
-pytestmark = pytest.mark.timeout(180)
 KEY = "sk-planted-provider-key-0123456789"
 VALUE = "planted\"env$secret/of'the tests"
 PROVIDERS = {"native": "scripted", "codex": "openai", "claude": "anthropic", "opencode": "scripted"}
@@ -63,11 +63,10 @@ def found_in(content: bytes, secrets: dict[str, str]) -> list[str]:
     return [name for name, secret in secrets.items() if any(each in content for each in spellings(secret))]
 
 
-def files(home: House) -> list[Path]:
+def contents(home: House) -> dict[Path, bytes]:
     """All files of the service and its boxes, but the one that a box has its token in."""
-    return [
-        path for path in home.folder.rglob("*") if path.is_file() and path.name not in ("token", "planted", "show.py")
-    ]
+    apart = ("token", "planted", "show.py")
+    return {path: path.read_bytes() for path in files(home.folder) if path.name not in apart and path.is_file()}
 
 
 def rows(database: Path) -> bytes:
@@ -127,9 +126,9 @@ async def test_no_secret_is_anywhere_after_a_whole_run(
             }
             planted.write_text("\0".join(secrets.values()))
             await home.comment(number, f"@greenloop make it right --runtime {runtime}")
-            session = await home.ended(seconds=120)
+            session = await home.ended()
             assert (session.status, session.outcome) == ("completed", "green"), await home.describe()
-            (token,) = (path.read_text() for path in home.folder.rglob("token"))
+            (token,) = (path.read_text() for path in files(home.folder, "token"))
             secrets |= {"box token": token, **{f"fetch token {at}": each for at, each in enumerate(minted)}}
             told = await at_github(home, number)
             stored = rows(home.folder / "greenloop.db")
@@ -141,6 +140,7 @@ async def test_no_secret_is_anywhere_after_a_whole_run(
     assert found_in(said, secrets) == []
     # what belongs to the service is never told to a box, also not for cleaning up: only where it printed it, it stays
     given = {name: secret for name, secret in secrets.items() if name not in OWN}
-    assert {str(path): found for path in files(home) if (found := found_in(path.read_bytes(), given))} == {}
-    outside = [path for path in files(home) if "home" not in path.relative_to(tmp_path).parts]
-    assert {str(path): found for path in outside if (found := found_in(path.read_bytes(), secrets))} == {}
+    left = contents(home)
+    assert {str(path): found for path, content in left.items() if (found := found_in(content, given))} == {}
+    outside = {path: content for path, content in left.items() if "home" not in path.relative_to(tmp_path).parts}
+    assert {str(path): found for path, content in outside.items() if (found := found_in(content, secrets))} == {}

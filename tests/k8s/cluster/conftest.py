@@ -95,7 +95,7 @@ async def open_place(folder: Path) -> AsyncIterator[Place]:
         else:
             small = await stack.enter_async_context(small_cluster(folder))
             small.make_namespace(namespace, enforce="restricted")
-            made = Place(small.kubeconfig, namespace, small, 20.0)
+            made = Place(small.kubeconfig, namespace, small, 60.0)
         async with made.stack:
             yield made
 
