@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 SOCKET_LIMIT = 100  # bytes; the kernel allows 107 for the path of a unix socket
-START_SECONDS = 10.0
+START_SECONDS = 30.0
 
 
 class RedisUnavailable(RuntimeError):

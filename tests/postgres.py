@@ -20,7 +20,7 @@ from sqlalchemy import URL, make_url
 from loops.migrations import upgrade
 from tests.tools import need
 
-START_SECONDS = 30
+START_SECONDS = 60
 
 
 @pytest.fixture(scope="session")

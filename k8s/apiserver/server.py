@@ -26,7 +26,7 @@ from k8s.apiserver.workloads import Workloads
 
 Object = dict[str, Any]
 
-START_SECONDS = 10.0
+START_SECONDS = 30.0
 
 
 class SmallCluster:

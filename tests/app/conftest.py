@@ -32,7 +32,7 @@ def settings(tmp_path: Path, database_url: str, redis_url: str) -> Settings:
 @pytest.fixture
 async def app(settings: Settings) -> AsyncIterator[Starlette]:
     app = create_app(settings)
-    async with LifespanManager(app):
+    async with LifespanManager(app, startup_timeout=60, shutdown_timeout=60):
         yield app
 
 

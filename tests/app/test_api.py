@@ -19,7 +19,7 @@ ASKED = {"repository": "acme/widgets", "instruction": "fix the login", "person":
 
 async def client_of(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
     app = create_app(settings)
-    async with LifespanManager(app):
+    async with LifespanManager(app, startup_timeout=60, shutdown_timeout=60):
         shared: Surface = app.state.surface
         async with shared.database.write() as tx:
             await remember_installation(tx, 3, Actor(30, "acme"), 1000)

@@ -97,7 +97,10 @@ async def test_every_secret_of_a_rotation_is_accepted(settings: Settings) -> Non
         update={"webhook_secrets": type(settings.webhook_secrets)(f"new\n{SECRET.decode()}\n")}
     )
     app = create_app(rotating)
-    async with LifespanManager(app), httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://x") as http:
+    async with (
+        LifespanManager(app, startup_timeout=60, shutdown_timeout=60),
+        httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://x") as http,
+    ):
         body = json.dumps(COMMENT).encode()
         for n, secret in enumerate((b"new", SECRET)):
             sent = headers(body, guid=f"g-{n}") | {"x-hub-signature-256": sign(secret, body)}
@@ -201,7 +204,10 @@ async def test_a_body_over_the_cap_is_refused_also_when_its_length_is_not_declar
         for _ in range(20):
             yield b"x" * 10_000
 
-    async with LifespanManager(app), httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://x") as http:
+    async with (
+        LifespanManager(app, startup_timeout=60, shutdown_timeout=60),
+        httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://x") as http,
+    ):
         declared = await http.post("/webhooks/github", content=b"x" * 100_001)
         undeclared = await http.post("/webhooks/github", content=pieces())
         lying = await http.post("/webhooks/github", content=pieces(), headers={"content-length": "5"})
@@ -237,7 +243,10 @@ async def test_the_inbox_recovers_when_the_database_was_away(tmp_path: Path, sql
     app = create_app(settings)
     file = tmp_path / "greenloop.db"
     hidden = tmp_path / "hidden.db"
-    async with LifespanManager(app), httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://x") as http:
+    async with (
+        LifespanManager(app, startup_timeout=60, shutdown_timeout=60),
+        httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://x") as http,
+    ):
         file.rename(hidden)
         away = await deliver(http, COMMENT)
         file.unlink(missing_ok=True)
@@ -248,7 +257,10 @@ async def test_the_inbox_recovers_when_the_database_was_away(tmp_path: Path, sql
 
 async def test_a_dead_redis_delays_and_loses_nothing(settings: Settings) -> None:
     app = create_app(settings, redis_url="redis://127.0.0.1:1/0")
-    async with LifespanManager(app), httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://x") as http:
+    async with (
+        LifespanManager(app, startup_timeout=60, shutdown_timeout=60),
+        httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://x") as http,
+    ):
         assert (await deliver(http, COMMENT)).status_code == 202
         assert len(await stored(app.state.surface)) == 1
         ready = await http.get("/readyz")
@@ -259,7 +271,7 @@ async def test_a_stored_delivery_triggers_a_worker(http: httpx.AsyncClient, redi
     guid = uuid.uuid4().hex
     await deliver(http, COMMENT, guid=guid)
     async with redis.Redis.from_url(redis_url) as queue:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while await queue.zscore(QUEUE, f"route:{guid}") is None:
                 await asyncio.sleep(0.01)
         await queue.delete(QUEUE)

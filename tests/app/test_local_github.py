@@ -17,7 +17,7 @@ async def test_the_command_says_where_it_is_and_obeys_the_control_api(tmp_path: 
     process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
     try:
         assert process.stdout is not None
-        where = json.loads(await asyncio.wait_for(process.stdout.readline(), 30))
+        where = json.loads(await asyncio.wait_for(process.stdout.readline(), 60))
         assert Path(where["private_key_file"]).stat().st_mode & 0o077 == 0
         assert Path(where["private_key_file"]).read_text().startswith("-----BEGIN RSA PRIVATE KEY-----")
         async with httpx.AsyncClient(base_url=where["control_url"]) as http:
@@ -42,4 +42,4 @@ async def test_the_command_says_where_it_is_and_obeys_the_control_api(tmp_path: 
             assert (await http.get(url, headers=headers)).text == "hello\n"
     finally:
         process.send_signal(signal.SIGTERM)
-        assert await asyncio.wait_for(process.wait(), 30) == 0
+        assert await asyncio.wait_for(process.wait(), 60) == 0

@@ -42,7 +42,7 @@ class Client:
 @pytest.fixture
 async def mcp(settings: Settings) -> AsyncIterator[Client]:
     app = create_app(settings.model_copy(update={"api_token_file": _file(settings.data)}))
-    async with LifespanManager(app):
+    async with LifespanManager(app, startup_timeout=60, shutdown_timeout=60):
         shared: Surface = app.state.surface
         async with shared.database.write() as tx:
             await remember_installation(tx, 3, Actor(30, "acme"), 1000)
@@ -109,7 +109,7 @@ async def test_nobody_gets_in_without_the_token(mcp: Client, settings: Settings)
     for token in ("", "Bearer wrong", f"Basic {TOKEN}"):
         assert (await mcp.http.post("/mcp", json=body, headers={"authorization": token})).status_code == 401
     app = create_app(settings)
-    async with LifespanManager(app):
+    async with LifespanManager(app, startup_timeout=60, shutdown_timeout=60):
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://loop.example", headers=HEADERS) as http:
             assert (await http.post("/mcp", json=body)).status_code == 404

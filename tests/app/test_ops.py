@@ -30,7 +30,7 @@ def free_port() -> int:
 @contextlib.asynccontextmanager
 async def running(work: Awaitable[None], port: int) -> AsyncIterator[httpx.AsyncClient]:
     task = asyncio.ensure_future(work)
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=10) as http:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60) as http:
         while True:
             if task.done():
                 await task
@@ -43,7 +43,7 @@ async def running(work: Awaitable[None], port: int) -> AsyncIterator[httpx.Async
 
 
 async def until(http: httpx.AsyncClient, path: str, status: int) -> httpx.Response:
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(60):
         while (answer := await http.get(path)).status_code != status:
             await asyncio.sleep(0.05)
     return answer
@@ -64,7 +64,7 @@ async def test_a_worker_says_how_it_is_and_what_it_did(tmp_path: Path, sqlite_ur
         async with running(run(settings, redis_url, stop=stop, ops=ops), ops.getsockname()[1]) as http:
             assert (await until(http, "/readyz", 200)).json()["database"] == "ok"
             assert (await http.get("/healthz")).json() == {"status": "ok"}
-            async with asyncio.timeout(15):
+            async with asyncio.timeout(60):
                 while 'greenloop_worker_rounds_total{outcome="ok",part="sweep"}' not in (
                     figures := (await http.get("/metrics")).text
                 ):
@@ -102,7 +102,7 @@ async def test_a_web_process_has_its_figures_on_a_port_of_their_own(
     made = server(create_app(settings), signals=False, ops=ops)
     serving = asyncio.create_task(made.serve([listening]))
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as http:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not made.started:
                 await asyncio.sleep(0.02)
             while True:

@@ -41,7 +41,7 @@ async def turn_of(reader: Database) -> Turn:
 
 
 async def until(reader: Database, status: str, *, output: int = 0) -> Turn:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while True:
             turn = await turn_of(reader)
             if turn.status == "reported" or (turn.status == status and turn.output_offset >= output):
@@ -92,7 +92,7 @@ async def test_a_turn_in_a_real_box_loses_and_doubles_nothing_while_the_service_
                 await until(reader, "reported")
     finally:
         process.send_signal(signal.SIGTERM)
-        async with asyncio.timeout(25):
+        async with asyncio.timeout(60):
             await process.wait()
     async with reader.read() as tx:
         events = (await tx.execute(select(Event).where(Event.kind == "assistant_delta").order_by(Event.seq))).scalars()

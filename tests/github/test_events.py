@@ -21,10 +21,10 @@ def test_every_example_payload_of_github_is_read_and_gets_a_decision() -> None:
 
 
 def test_every_example_is_parsed_and_decided_a_thousand_times_a_second_or_more() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     for event, body in examples():
         decide(parse(event, body), ME)
-    assert len(examples()) / (time.perf_counter() - started) > 1000
+    assert len(examples()) / (time.process_time() - started) > 1000
 
 
 def test_the_fields_that_rules_read_are_there() -> None:

@@ -173,6 +173,6 @@ def test_private_use_characters_cannot_fake_a_mention() -> None:
 )
 def test_no_text_of_a_stranger_takes_long_to_read(unit: str) -> None:
     text = (unit * 30_000)[:30_000] + "\n\n@greenloop fix it"
-    started = time.perf_counter()
+    started = time.process_time()
     read(text, HANDLES)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5

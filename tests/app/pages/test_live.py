@@ -33,7 +33,7 @@ async def url(settings: Settings) -> AsyncIterator[tuple[str, Surface]]:
 async def watching(address: str, **headers: str) -> AsyncIterator[AsyncIterator[tuple[str, str, str]]]:
     """(event, id, data) of a live stream."""
     async with (
-        httpx.AsyncClient(base_url=address, timeout=10) as http,
+        httpx.AsyncClient(base_url=address, timeout=60) as http,
         http.stream("GET", "/sessions/s_1/events", headers=headers) as answer,
     ):
         assert answer.headers["content-type"].startswith("text/event-stream")
@@ -52,7 +52,7 @@ async def events(answer: httpx.Response) -> AsyncIterator[tuple[str, str, str]]:
 
 
 async def take(stream: AsyncIterator[tuple[str, str, str]], kind: str) -> tuple[str, str, str]:
-    async with asyncio.timeout(8):
+    async with asyncio.timeout(60):
         async for one in stream:
             if one[0] == kind:
                 return one
@@ -63,18 +63,19 @@ def entry(text: str) -> tuple[str, dict[str, str]]:
     return "status", {"text": text}
 
 
-async def test_events_arrive_as_they_happen_and_end_with_the_session(url: tuple[str, Surface]) -> None:
+async def test_events_arrive_as_they_happen_and_end_with_the_session(
+    url: tuple[str, Surface], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "LOOK_AGAIN", 1000)
     address, shared = url
     session_id = await seed(shared)
     await happen(shared, session_id, entry("before"))
     async with watching(address) as stream:
         assert (await take(stream, "entry"))[1] == "1"
         assert "Working" in (await take(stream, "state"))[2]
-        began = time.monotonic()
         await happen(shared, session_id, entry("while watching"))
         new = await take(stream, "entry")
         assert new[1] == "2" and "while watching" in new[2]
-        assert time.monotonic() - began < 2
         async with shared.database.write() as tx:
             await tx.execute(update(Session).values(status="completed", outcome="green"))
         await shared.bus.notify(f"session:{session_id}")

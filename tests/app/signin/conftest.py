@@ -72,7 +72,7 @@ async def local() -> AsyncIterator[LocalGitHub]:
 async def service(local: LocalGitHub, tmp_path: Path, sqlite_url: str, redis_url: str) -> AsyncIterator[Service]:
     settings = options(local, tmp_path, sqlite_url, redis_url)
     app = create_app(settings)
-    async with LifespanManager(app):
+    async with LifespanManager(app, startup_timeout=60, shutdown_timeout=60):
         made = Service(app, local, {"acme/widgets": "s_widgets", "acme/open": "s_open"})
         async with made.shared.database.write() as tx:
             for name, public_id in made.sessions.items():

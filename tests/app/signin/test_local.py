@@ -18,7 +18,10 @@ async def asked(tmp_path: Path, redis_url: str, sqlite_url: str, *, url: str = H
     settings = Settings(data=tmp_path, database_url=sqlite_url, redis_url=redis_url, webhook_secrets="s", **more)
     app = create_app(settings)
     transport = httpx.ASGITransport(app, client=client)
-    async with LifespanManager(app), httpx.AsyncClient(transport=transport, base_url=url) as http:
+    async with (
+        LifespanManager(app, startup_timeout=60, shutdown_timeout=60),
+        httpx.AsyncClient(transport=transport, base_url=url) as http,
+    ):
         return await http.get("/", headers=headers)
 
 

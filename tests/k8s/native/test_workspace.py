@@ -2,7 +2,6 @@
 
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -162,16 +161,13 @@ def test_a_diff_leaves_what_is_staged_as_it_is_and_sees_commits(tmp_path: Path) 
 
 def test_a_command_over_its_time_is_ended_with_its_children(tmp_path: Path) -> None:
     workspace = LocalWorkspace(tmp_path)
-    started = time.monotonic()
-    done = workspace.exec("echo before; sleep 30 & sleep 30", 0.3)
+    done = workspace.exec("echo before; sleep 300 & sleep 300", 2)
     assert (done.exit_code, done.stdout, done.timed_out) == (None, "before\n", True)
-    assert time.monotonic() - started < 5
 
 
 def test_a_child_in_the_background_does_not_hold_a_command_up(tmp_path: Path) -> None:
-    started = time.monotonic()
-    done = LocalWorkspace(tmp_path).exec("sleep 5 & echo $!", 4)
-    assert done.exit_code == 0 and time.monotonic() - started < 3
+    done = LocalWorkspace(tmp_path).exec("sleep 300 & echo $!", 60)
+    assert (done.exit_code, done.timed_out) == (0, False)
     subprocess.run(["kill", done.stdout.strip()], check=True)
 
 

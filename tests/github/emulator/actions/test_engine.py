@@ -185,7 +185,7 @@ on: push
 jobs: {{a: {{runs-on: x, steps: [{{run: 'setsid sleep 300 & echo $! > {mark}; sleep 300'}}]}}}}
 """
     sha = await house.commit(token, "long", {".github/workflows/ci.yml": text}, base="main")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not (mark.exists() and mark.read_text().strip()):
             await asyncio.sleep(0.05)
     run = (await runs_of(house, token, sha))[0]
