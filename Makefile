@@ -10,9 +10,10 @@ ROOMS := app github loops k8s
 demo: $(VENV)/$(if $(findstring native,$(DEMO_ARGS)),.dev,.runtime)
 	$(BIN)/greenloop demo $(if $(KEEP),--keep) $(DEMO_ARGS)
 
-# The long end-to-end tests run in CI and with LONG=1.
+# The long end-to-end tests run in CI and with LONG=1. Tests start our programs hundreds of times: compiled modules are
+# kept, also where the environment says not to.
 test: $(VENV)/.dev
-	GREENLOOP_TEST_SHORT=$(if $(or $(CI),$(LONG)),,1) $(BIN)/python -m pytest -n auto --dist worksteal $(TEST_ARGS)
+	PYTHONDONTWRITEBYTECODE= GREENLOOP_TEST_SHORT=$(if $(or $(CI),$(LONG)),,1) $(BIN)/python -m pytest -n auto --dist worksteal $(TEST_ARGS)
 
 # Boxes, and the loop with them, on a real cluster: make test-cluster KUBECONFIG=… IMAGE=… [HOST=address of this machine]
 test-cluster: $(VENV)/.dev
