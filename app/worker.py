@@ -92,14 +92,16 @@ def on_signals() -> asyncio.Event:
 async def _again(
     stop: asyncio.Event, pulse: Pulse, name: str, pause: float, work: Callable[[], Awaitable[object]]
 ) -> None:
-    """Run `work` again and again, whatever it raises, until `stop`."""
+    """Run `work` again and again, whatever it raises, until `stop`. An outage is told when it begins."""
+    outcome = "ok"
     while not stop.is_set():
-        outcome = "ok"
+        before, outcome = outcome, "ok"
         try:
             await work()
         except (redis.RedisError, Unreachable, OSError) as error:
             outcome = "unreachable"
-            log.warning("worker.unreachable", part=name, error=str(error))
+            if before != outcome:
+                log.warning("worker.unreachable", part=name, error=str(error), retry_in=pause)
         except Exception as error:
             outcome = "failed"
             log.error("worker.failed", part=name, exc_info=error)

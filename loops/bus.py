@@ -55,16 +55,22 @@ class Bus:
             event.set()
 
     async def _listen(self) -> None:
+        lost = False
         while True:
             try:
                 async with self._redis.pubsub() as pubsub:
                     await pubsub.subscribe(CHANNEL)
+                    if lost:
+                        log.info("bus.found")
+                    lost = False
                     while True:
                         message = await pubsub.get_message(ignore_subscribe_messages=True, timeout=2)
                         if message is not None:
                             self._wake(message["data"].decode())
             except (redis.RedisError, OSError) as error:
-                log.warning("bus.lost", error=str(error), retry_in=BACK_OFF)
+                if not lost:
+                    log.warning("bus.lost", error=str(error), retry_in=BACK_OFF)
+                lost = True
                 await asyncio.sleep(BACK_OFF)
 
 
