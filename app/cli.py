@@ -1,5 +1,7 @@
 """The command line. Each command imports what it needs when it runs, so that `greenloop distill` starts at once."""
 
+from typing import Annotated
+
 import typer
 
 from app.demo.command import demo
@@ -13,6 +15,15 @@ from app.serve import migrate, up, web, worker
 from app.session import session
 from app.setup import setup
 
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib import metadata
+
+        print(metadata.version("greenloop"))
+        raise typer.Exit
+
+
 main = typer.Typer(
     name="greenloop",
     help="A GitHub App that your team hosts itself: mention it, get a pull request, have it repaired until green.",
@@ -20,6 +31,15 @@ main = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+@main.callback()
+def greenloop(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")] = (
+        False
+    ),
+) -> None:
+    """Takes what stands before a command."""
 
 
 for command in (demo, setup, up, web, worker, migrate, distill, replay, doctor):

@@ -6,6 +6,7 @@ The bearer token is that of the JSON API; without one configured there is no /mc
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from functools import wraps
+from importlib import metadata
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import MCPServer
@@ -32,7 +33,11 @@ class McpSurface:
     """The endpoint. `running()` has to be entered before the first request."""
 
     def __init__(self, here: Surface) -> None:
-        self._server = MCPServer("greenloop", instructions="Coding agents that open pull requests and repair them.")
+        self._server = MCPServer(
+            "greenloop",
+            version=metadata.version("greenloop"),
+            instructions="Coding agents that open pull requests and repair them.",
+        )
         for tool in _tools(here):
             self._server.add_tool(_told(tool))
         self._app: ASGIApp = self._server.streamable_http_app(

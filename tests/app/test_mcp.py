@@ -1,5 +1,6 @@
 import json
 from collections.abc import AsyncIterator
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ def _file(folder: Path) -> Path:
 async def test_an_agent_starts_a_session_looks_at_it_lists_and_cancels_it(mcp: Client) -> None:
     client = {"name": "test", "version": "1"}
     hello = await mcp.ask("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=client)
-    assert hello["serverInfo"]["name"] == "greenloop"
+    assert (hello["serverInfo"]["name"], hello["serverInfo"]["version"]) == ("greenloop", metadata.version("greenloop"))
     failed, started = await mcp.call("start_session", **ASKED)
     assert not failed and started["status"] == "pending"
     _, shown = await mcp.call("get_session", session=started["session"])
