@@ -21,10 +21,12 @@ _OUR_OWN_KEYS = {"box", "spare", "instance"}
 
 
 def home_name(box: str) -> str:
+    """The volume claim of a box's home."""
     return f"{box}-home"
 
 
 def secret_name(box: str) -> str:
+    """The Secret that holds a box's token."""
     return f"{box}-token"
 
 

@@ -82,6 +82,7 @@ async def add(database: Database, vault: Vault, wanted: NewAccount, now: float) 
 
 
 async def listed(database: Database) -> list[Shown]:
+    """All accounts of this service, oldest first."""
     async with database.read() as tx:
         return [_shown(row) for row in (await tx.execute(select(Profile).order_by(Profile.id))).scalars()]
 

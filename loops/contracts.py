@@ -52,6 +52,8 @@ class Start:
 
 @dataclass(frozen=True)
 class Started:
+    """A session that was begun. `row` and `wake` are for waking a worker; nobody outside is shown them."""
+
     session: str
     status: str
     row: int = field(repr=False, default=0)

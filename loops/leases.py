@@ -21,6 +21,7 @@ Leased = type[Session] | type[Delivery]
 
 
 def key_of(table: Leased) -> Any:
+    """The column that tells the rows of a leased table apart."""
     return Session.id if table is Session else Delivery.guid
 
 

@@ -51,6 +51,7 @@ def picture(session: Session, turns: Sequence[Turn], options: LoopOptions, now: 
 
 
 def turn_picture(turn: Turn) -> TurnPicture:
+    """A turn as far as decisions need it."""
     return TurnPicture(
         id=turn.id,
         kind=turn.kind,
@@ -67,6 +68,7 @@ def turn_picture(turn: Turn) -> TurnPicture:
 
 
 def checks_picture(session: Session) -> ChecksPicture | None:
+    """The session's head as it was last asked for; None where it never was."""
     found = session.checks
     if found is None or session.checks_at is None:
         return None

@@ -21,6 +21,8 @@ Key = BigInteger().with_variant(Integer, "sqlite")
 
 
 class Base(DeclarativeBase):
+    """All tables. Integers are 64 bits wide, as GitHub's ids are; times are seconds since 1970."""
+
     type_annotation_map: ClassVar[dict[Any, Any]] = {
         int: BigInteger,
         float: Double,

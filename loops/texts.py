@@ -38,6 +38,7 @@ def config_problems(path: str, found: Sequence[str]) -> str:
 
 
 def nothing_open(handle: str) -> str:
+    """Something was asked of work that is not there."""
     return f"Nothing of mine is open here. `@{handle} help` shows what can be asked for."
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import os
 import shlex
 import shutil
@@ -11,7 +12,6 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from cryptography.fernet import Fernet
 
@@ -108,7 +108,7 @@ async def _in_folder(options: Options, folder: Path) -> int:
         told = await world.our_comments(issue, None)
         progress.finish(result, str(told[-1]["html_url"]) if told else "")
         if options.json:
-            print(json_line(result), flush=True)
+            print(json.dumps(result, ensure_ascii=False), flush=True)
         if options.keep:
             await _until_interrupted(progress, folder)
         return 0 if result["outcome"] == "green" else 1
@@ -230,9 +230,3 @@ def _free_port(host: str) -> int:
     with socket.socket() as found:
         found.bind((host, 0))
         return int(found.getsockname()[1])
-
-
-def json_line(result: dict[str, Any]) -> str:
-    import json
-
-    return json.dumps(result, ensure_ascii=False)

@@ -28,6 +28,7 @@ _PATH = re.compile(r"/(?![/\\])[!-~]{0,500}")
 
 
 def routes() -> list[Route]:
+    """Where people sign in and out."""
     return [
         Route("/signin", begin, methods=["GET"]),
         Route(CALLBACK, come_back, methods=["GET"]),

@@ -19,6 +19,7 @@ async def put(tx: AsyncSession, table: type[Any], key: str, values: dict[str, An
 
 
 async def remember_person(tx: AsyncSession, actor: Actor, now: float) -> None:
+    """A person as GitHub names them now."""
     await put(tx, Person, "id", {"id": actor.id, "login": actor.login, "updated_at": now}, new={})
 
 
