@@ -148,6 +148,13 @@ def test_web_and_worker_are_probed_at_ports_that_they_serve() -> None:
         assert container["startupProbe"]["periodSeconds"] * container["startupProbe"]["failureThreshold"] >= 60
 
 
+def test_a_busy_node_is_no_reason_to_end_what_is_probed() -> None:
+    for name, found in pod_specs(render()).items():
+        for container in found["containers"]:
+            for probe in ("livenessProbe", "readinessProbe"):
+                assert container.get(probe, {"timeoutSeconds": 5})["timeoutSeconds"] >= 5, (name, probe)
+
+
 def test_webhooks_and_pages_have_routes_of_their_own() -> None:
     items = render(PRODUCTION)
     pages, webhook = one(items, "Ingress", "greenloop")["spec"], one(items, "Ingress", "greenloop-webhook")["spec"]
