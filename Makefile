@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO_ARGS ?=
 ROOMS := app github loops k8s
+REQUIRED := loops/evidence/required.json
 
 .PHONY: demo test test-cluster check fmt bench bench-evidence lock clean
 
@@ -25,10 +26,12 @@ check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	@$(BIN)/python -m loops.evidence.shapes | cmp -s - $(REQUIRED) || { echo "$(REQUIRED) is not up to date: make fmt" >&2; exit 1; }
 
 fmt: $(VENV)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+	$(BIN)/python -m loops.evidence.shapes > $(REQUIRED).new && mv $(REQUIRED).new $(REQUIRED)
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m tests.bench

@@ -1,6 +1,20 @@
-"""`python -m app` is the `greenloop` command."""
+"""The `greenloop` command, also as `python -m app`."""
 
-from app.cli import main
+import sys
+
+
+def main() -> None:
+    """Run the command line."""
+    # without options there is nothing to parse, and to import what parses takes longer than to distil most logs
+    if sys.argv[1:] == ["distill"] and sys.stdin is not None and not sys.stdin.isatty():
+        from app.excerpt import excerpt
+
+        excerpt()
+    else:
+        from app.cli import main as commands
+
+        commands()
+
 
 if __name__ == "__main__":
     main()

@@ -1,19 +1,58 @@
-"""The command line. Each command imports what it needs when it runs, so that `greenloop distill` starts at once."""
+"""The command line. A command is imported when it is named, so that `greenloop distill` starts at once."""
 
-from typing import Annotated
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command, get_group
 
-from app.demo.command import demo
-from app.distill import distill
-from app.doctor import doctor
-from app.local_github import local_github
-from app.profile import profile, rotate_keys
-from app.replay import replay
-from app.secret import secret
-from app.serve import migrate, up, web, worker
-from app.session import session
-from app.setup import setup
+if TYPE_CHECKING:
+    from typer._click import Command, Context
+
+# each by its module and the function, or the group of functions, there
+COMMANDS = {
+    "demo": "app.demo.command:demo",
+    "setup": "app.setup:setup",
+    "up": "app.serve:up",
+    "web": "app.serve:web",
+    "worker": "app.serve:worker",
+    "migrate": "app.serve:migrate",
+    "distill": "app.distill:distill",
+    "replay": "app.replay:replay",
+    "doctor": "app.doctor:doctor",
+    "github": "app.local_github:local_github",
+    "rotate-keys": "app.profile:rotate_keys",
+    "session": "app.session:session",
+    "profile": "app.profile:profile",
+    "secret": "app.secret:secret",
+}
+
+
+class Commands(TyperGroup):
+    """COMMANDS, of which only what is asked for is imported."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        # the names alone, for "did you mean"
+        self.commands = dict.fromkeys(COMMANDS)  # type: ignore[assignment]
+
+    def list_commands(self, ctx: "Context") -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: "Context", cmd_name: str) -> "Command | None":
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name].partition(":")
+        found = getattr(import_module(module), name)
+        if isinstance(found, typer.Typer):
+            command: Command = get_group(found)
+        else:
+            alone = typer.Typer(add_completion=False)
+            alone.command()(found)
+            command = get_command(alone)
+        command.name = cmd_name
+        return command
 
 
 def _version(wanted: bool) -> None:
@@ -25,6 +64,7 @@ def _version(wanted: bool) -> None:
 
 
 main = typer.Typer(
+    cls=Commands,
     name="greenloop",
     help="A GitHub App that your team hosts itself: mention it, get a pull request, have it repaired until green.",
     no_args_is_help=True,
@@ -40,12 +80,3 @@ def greenloop(
     ),
 ) -> None:
     """Takes what stands before a command."""
-
-
-for command in (demo, setup, up, web, worker, migrate, distill, replay, doctor):
-    main.command()(command)
-main.command("github")(local_github)
-main.add_typer(session)
-main.command("rotate-keys")(rotate_keys)
-main.add_typer(profile, name="profile")
-main.add_typer(secret, name="secret")

@@ -1,15 +1,10 @@
 """`greenloop distill`: what the agent would be shown of a failing job's log."""
 
-import contextlib
-import json
-import os
 import sys
-from collections.abc import Iterator
-from typing import Annotated, BinaryIO
+from typing import Annotated
 
 import typer
 
-CHUNK = 1 << 18
 USAGE = "the log is read from standard input: greenloop distill < job.log"
 
 
@@ -33,30 +28,11 @@ def distill(
         raise typer.BadParameter(f"{more[0]!r}: {USAGE}")
     if sys.stdin is None or sys.stdin.isatty():
         raise typer.BadParameter(USAGE)
-    from loops.evidence import distill as distilled
-    from loops.redact import Redactor
+    from app.excerpt import excerpt
 
-    result = distilled(
-        _chunks(sys.stdin.buffer),
+    excerpt(
         budget=budget,
         failed_steps=failed_step or (),
         changed_files=[*(changed or ()), *(more or ())],
-        redact=Redactor().text,
+        as_json=as_json,
     )
-    text = json.dumps(result.to_json(), ensure_ascii=False, indent=2) + "\n" if as_json else result.excerpt
-    _write(text.encode(errors="replace"))
-
-
-def _chunks(stream: BinaryIO) -> Iterator[bytes]:
-    while chunk := stream.read(CHUNK):
-        yield chunk
-
-
-def _write(raw: bytes) -> None:
-    """A reader that has seen enough (`| head -1`) is no error."""
-    with contextlib.suppress(BrokenPipeError):
-        sys.stdout.buffer.write(raw)
-        sys.stdout.buffer.flush()
-        return
-    # the interpreter flushes once more when it ends
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 
 from loops.evidence.blocks import CUT
 
-# the runner's time before each line; `gh run view --log` puts the job and the step before it
-STAMP = re.compile(
-    rb"^(?:\xef\xbb\xbf)?(?:([^\t\n]{1,200})\t([^\t\n]{0,200})\t)?(?:\xef\xbb\xbf)?"
-    rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z ?",
-    re.M,
-)
+# the runner's time before each line, found by the newline before it: `re` skips to that at once
+TIME = rb"(?:\xef\xbb\xbf)?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z ?"
+STAMP = re.compile(rb"\n" + TIME)
+# `gh run view --log` puts the job and the step before it
+NAMED_STAMP = re.compile(rb"\n(?:\xef\xbb\xbf)?(?:([^\t\n]{1,200})\t([^\t\n]{0,200})\t)?" + TIME)
 # CSI and OSC sequences, other escapes of two bytes, and the caret spelling that some runners print
 ANSI = re.compile(
     rb"\x1b\[[0-9;:?<=>]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_=>()][0-9A-B]?|\^\[\[[0-9;]*[mK]"
@@ -42,14 +41,18 @@ def lines(windows: Iterable[tuple[int, bytes]]) -> Lines:
     steps: list[str] = []
     last = 0
     for first, raw in windows:
+        raw = b"\n" + raw
+        names = []
         if b"\t20" in raw[:1_000]:
             names = [
-                m[2].decode(errors="replace") if (m := STAMP.match(line)) and m[2] else "" for line in raw.split(b"\n")
+                m[2].decode(errors="replace") if (m := NAMED_STAMP.match(b"\n" + line)) and m[2] else ""
+                for line in raw[1:].split(b"\n")
             ]
-        else:
-            names = []
-        # never \s here: the stamp must not eat the newline of an empty line
-        text = ANSI.sub(b"", STAMP.sub(b"", raw)).decode(errors="replace")
+        # never \s there: the stamp must not eat the newline of an empty line
+        raw = (NAMED_STAMP if b"\t" in raw else STAMP).sub(b"\n", raw)
+        if b"\x1b" in raw or b"^[[" in raw:
+            raw = ANSI.sub(b"", raw)
+        text = raw[1:].decode(errors="replace")
         dirty = CONTROL.search(text) is not None
         for number, line in enumerate(text.removesuffix("\n").split("\n"), first):
             if number <= last:

@@ -10,16 +10,17 @@ Found = Callable[[int, int, int, int, object], None]
 
 
 class Patterns:
-    """Plain texts (`literal`) or expressions, in any case of ASCII letters. Several threads may scan at once: several
-    jobs' logs are distilled beside each other."""
+    """Plain texts (`literal`) or expressions: `patterns` in any case of ASCII letters, then `exact` as written. Several
+    threads may scan at once: several jobs' logs are distilled beside each other."""
 
-    def __init__(self, patterns: Sequence[str], *, literal: bool) -> None:
+    def __init__(self, patterns: Sequence[str], *, literal: bool, exact: Sequence[str] = ()) -> None:
+        count = len(patterns) + len(exact)
         self._database = hyperscan.Database()
         self._database.compile(
-            expressions=[pattern.encode() for pattern in patterns],
-            flags=[hyperscan.HS_FLAG_CASELESS] * len(patterns),
-            ids=list(range(len(patterns))),
-            elements=len(patterns),
+            expressions=[pattern.encode() for pattern in (*patterns, *exact)],
+            flags=[*[hyperscan.HS_FLAG_CASELESS] * len(patterns), *[0] * len(exact)],
+            ids=list(range(count)),
+            elements=count,
             literal=literal,
         )
         # one scan at a time may use a scratch space, and the database's own is one for all threads

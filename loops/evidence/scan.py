@@ -5,7 +5,7 @@ a novel line is kept before its hundredth like, strong words before plain ones, 
 """
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 from loops.evidence import words
@@ -56,11 +56,11 @@ class Scan:
         self._ring_size = 0
         carry = b""
         owed = 0
-        for block in blocks(chunks):
-            self.total_bytes += len(block)
-            owed = self._block(carry, block, owed)
+        for block in blocks(self._counted(chunks)):
+            text = carry + block
+            owed = self._block(text, block, owed)
             self.total_lines += block.count(b"\n")
-            carry = _tail(carry + block, TAIL)
+            carry = _tail(text, TAIL)
         if not self._ring or self._ring[-1][0] != self.total_lines:
             tail = _tail(carry, BEFORE[STRONG])
             self._ring.append((self.total_lines - tail.count(b"\n") + 1, _short(tail)))
@@ -68,10 +68,15 @@ class Scan:
     def windows(self) -> list[tuple[int, bytes]]:
         return sorted([*self._kept, *self._ring])
 
-    def _block(self, carry: bytes, block: bytes, owed: int) -> int:
-        """Keep the windows of `block`, which `carry` comes before. Answer the bytes still owed to the last window."""
-        text, shift = carry + block, len(carry)
-        number, at = self.total_lines - carry.count(b"\n") + 1, 0
+    def _counted(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
+        for chunk in chunks:
+            self.total_bytes += len(chunk)
+            yield chunk
+
+    def _block(self, text: bytes, block: bytes, owed: int) -> int:
+        """Keep the windows of `block`, with which `text` ends. Answer the bytes still owed to the last window."""
+        shift = len(text) - len(block)
+        number, at = self.total_lines - text.count(b"\n", 0, shift) + 1, 0
         start, stop, strength = (shift, shift + owed, PLAIN) if owed else (0, 0, PLAIN)
         line_start, line_end, strength_of_line, seen = 0, -1, PLAIN, 0
         counts, room = self._seen, self._room

@@ -71,8 +71,9 @@ def score(
     matcher = Matcher(lines.texts, whole, without)
     grave = _grave(lines, failing)
     listing = failing is not None and LISTERS.search(failing.command or "") is not None
-    keys = [alike(text) for text in lines.texts]
-    likes = Counter(keys)
+    # lines that differ in numbers alone hold the same words
+    keys = {i: alike(text) for i, text in enumerate(lines.texts) if matcher.said(i)}
+    likes = Counter(keys.values())
     shapes: list[Shape | None] = [None] * len(lines.texts)
     points = [0.0] * len(lines.texts)
     own = [0.0] * len(lines.texts)

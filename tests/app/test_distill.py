@@ -42,9 +42,11 @@ def run(log: bytes | IO[bytes], *arguments: str) -> "subprocess.CompletedProcess
     [
         (b"", "The log is empty.\n"),
         (random.Random(6).randbytes(40_000) + b"\n", "The log is binary, not text (40001 bytes).\n"),
+        (random.Random(6).randbytes(40_000) + b"x", "The log is binary, not text (40001 bytes).\n"),
+        (b"\xff" * 3_000_000, "The log is binary, not text (3000000 bytes).\n"),
         (job(step("make", ["compiling", "0 errors"])), "Nothing in this log of 28 lines says that anything failed.\n"),
     ],
-    ids=["empty", "binary", "passing"],
+    ids=["empty", "binary", "binary-without-an-end", "binary-of-one-line", "passing"],
 )
 def test_a_log_without_a_failure_is_told_in_one_line_and_is_no_error(log: bytes, said: str) -> None:
     done = run(log)
@@ -75,6 +77,20 @@ def test_json_has_the_kind_the_name_the_tests_the_places_and_the_shown_lines() -
     assert ("src/a.py", 1) in [(each["file"], each["line"]) for each in found["diagnostics"]]
     assert all(first <= last <= found["total_lines"] for first, last in found["shown"])
     assert (found["step"], found["command"], found["exit_code"]) == ("python -m pytest", "python -m pytest", 1)
+
+
+@pytest.mark.parametrize("arguments", [[], ["--budget", "16000"]], ids=["plain", "with-an-option"])
+def test_the_command_starts_without_what_the_service_needs(arguments: list[str]) -> None:
+    code = """import sys; from app.__main__ import main
+try:
+    main()
+finally:
+    print(*sorted({name.partition(".")[0] for name in sys.modules}), file=sys.stderr)"""
+    done = subprocess.run([sys.executable, "-c", code, "distill", *arguments], input=FAILING, capture_output=True)
+    assert done.stdout == run(FAILING).stdout != b""
+    imported = set(done.stderr.decode().split())
+    assert imported & {"githubkit", "httpx", "kubernetes", "sqlalchemy", "starlette", "uvicorn"} == set()
+    assert ("typer" in imported) == bool(arguments)
 
 
 @pytest.mark.parametrize("budget", [1, 100, 500])

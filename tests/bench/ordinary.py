@@ -1,8 +1,8 @@
-"""An ordinary failing log of any size: what CI tools print while nothing is wrong, a few words of failure in it that
-mean nothing, and one failing test at its end."""
+"""Ordinary failing logs of any size: what CI tools print while nothing is wrong, a few words of failure in it that mean
+nothing, and one failing test at the end. Kinds of them are one thing over and over."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 SEED = 6
@@ -31,21 +31,23 @@ PARTS = ("orders", "users", "billing", "search", "mail", "errors", "auth", "cart
 DEEDS = ("saves", "loads", "rejects_bad_input", "raises_an_error", "is_idempotent", "sorts", "counts", "expires")
 
 
-def write(out: BinaryIO, size: int) -> None:
-    """Write a log of at least `size` bytes, the same for the same size."""
+Line = Callable[[random.Random], str]
+
+
+def write(out: BinaryIO, size: int, kind: str = "ordinary") -> None:
+    """Write a log of at least `size` bytes, the same for the same size and kind."""
     written = 0
-    for number, line in enumerate(_lines()):
+    for number, line in enumerate(_lines(KINDS[kind])):
         clock = f"{number // 3600 % 24:02}:{number // 60 % 60:02}:{number % 60:02}.{number % 9973:04}123"
-        written += out.write(f"2026-03-01T{clock}Z {line}\n".encode())
+        written += out.write("".join(f"2026-03-01T{clock}Z {part}\n" for part in line.split("\n")).encode())
         if written >= size:
             break
     out.write("".join(f"2026-03-02T00:00:00.0000123Z {line}\n" for line in FAILURE).encode())
 
 
-def _lines() -> Iterator[str]:
+def _lines(kinds: tuple[Line, ...]) -> Iterator[str]:
     yield from HEAD
     rng = random.Random(SEED)
-    kinds = (_pytest, _pytest, _go, _jest, _docker, _npm, _cargo, _application, _pip)
     while True:
         kind = rng.choice(kinds)
         # tools print in runs
@@ -91,3 +93,37 @@ def _application(rng: random.Random) -> str:
 
 def _pip(rng: random.Random) -> str:
     return f"Downloading https://files.pythonhosted.org/packages/{rng.getrandbits(80):x}/shop-1.{rng.randint(1, 9)}.whl"
+
+
+def _warning(rng: random.Random) -> str:
+    line, column = rng.randint(1, 900), rng.randint(1, 80)
+    return (
+        f"src/{rng.choice(PARTS)}/m{rng.randint(0, 300)}.cc:{line}:{column}: warning: comparison of integer "
+        "expressions of different signedness [-Wsign-compare]\n"
+        f"  {line} |   for (int i = 0; i < items.size(); i++) {{\n"
+        "      |                   ~~^~~~~~~~~~~~~~"
+    )
+
+
+def _failing(rng: random.Random) -> str:
+    test, got = f"test_{rng.choice(DEEDS)}_{rng.randint(0, 9999)}", rng.randint(0, 999)
+    return (
+        f"{'_' * 30} {test} {'_' * 30}\n\n    def {test}():\n>       assert basket.total() == {got + 1}\n"
+        f"E       assert {got} == {got + 1}\nE        +  where {got} = total()\n\n"
+        f"tests/test_{rng.choice(PARTS)}.py:{rng.randint(1, 400)}: AssertionError"
+    )
+
+
+def _error(rng: random.Random) -> str:
+    return f"ERROR: worker {rng.getrandbits(20)} failed to connect to {rng.choice(PARTS)}: connection refused"
+
+
+KINDS: dict[str, tuple[Line, ...]] = {
+    "ordinary": (_pytest, _pytest, _go, _jest, _docker, _npm, _cargo, _application, _pip),
+    "passing tests": (_pytest, _go, _jest),
+    "downloads": (_docker, _npm, _cargo, _pip),
+    "an application's log": (_application,),
+    "warnings": (_warning,),
+    "failing tests": (_pytest, _failing),
+    "an error a line": (_error,),
+}

@@ -1,4 +1,7 @@
-"""What a recogniser is: one line shape of one tool, and what that line is worth to a person who looks for the cause."""
+"""What a recogniser is: one line shape of one tool, and what that line is worth to a person who looks for the cause.
+
+`make fmt` after a pattern is new or changed: `required.json` has what each needs.
+"""
 
 import re
 from dataclasses import dataclass
@@ -57,7 +60,7 @@ class Shape:
 
     @cached_property
     def dear(self) -> bool:
-        """Whether it looks far into a line before it can say no."""
+        """Whether it looks far into a line: one of these and one of the others may both speak for it."""
         start = self.pattern.removeprefix(r"\s*").removeprefix("(?:")
         wild = (".*", r"(?P<test>\S", r"(?P<file>", r"\S", "(?P<message>", "[^", r"##\[error\])?.*")
         return self.role not in ("noise", "title") and (
