@@ -1,6 +1,7 @@
 """Takes secrets out of everything that leaves a box: known values in every spelling, and shapes of tokens and keys."""
 
 import base64
+import html
 import json
 import re
 from collections.abc import Iterable, Sequence
@@ -45,6 +46,10 @@ SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ),
     )
 )
+# What a shell escapes: within double quotes, and outside of quotes (`printf %q`, with and without the comma).
+_SPECIAL = tuple(
+    map(re.compile, (r'[\\"$`]', r"""[ \t!"#$&'()*;<>?\[\\\]^`{|}~]""", r"""[ \t!"#$&'()*,;<>?\[\\\]^`{|}~]"""))
+)
 _WORD_TAIL = re.compile(r"[^\s\"'<>|,;(){}\[\]]*\Z")
 _OPEN_ESCAPE = re.compile(r"(?:\x1b|\\(?:u(?:0(?:0(?:1[bB]?)?)?)?)?|\\x?1?|\\0?3?)(?:[\[\]][^@-~]*)?\Z")
 
@@ -54,14 +59,17 @@ class Redactor:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         known = list(secrets)
-        spellings = {spelling for secret in known for part in parts_of(secret) for spelling in _spellings(part)}
-        spellings |= {line.strip() for secret in known for line in secret.splitlines() if len(line.strip()) >= 16}
+        parts = {part for secret in known for part in parts_of(secret)}
+        lines = {line.strip() for secret in known for line in secret.splitlines() if len(line.strip()) >= 16}
+        self._encoded = frozenset(code for part in parts for code in _base64(part))
+        spellings = {spelling for part in parts for spelling in _spellings(part)} | lines | self._encoded
         self._values = sorted(spellings, key=len, reverse=True)
 
     def knowing(self, secrets: Iterable[str]) -> "Redactor":
         """One that knows these secrets too."""
         more = Redactor(secrets)
         more._values = sorted({*self._values, *more._values}, key=len, reverse=True)
+        more._encoded |= self._encoded
         return more
 
     @property
@@ -103,7 +111,7 @@ class Redactor:
         return _merged(found + self._found(text))
 
     def _values_in(self, text: str) -> list[tuple[int, int]]:
-        found: list[tuple[int, int]] = []
+        found = self._wrapped_in(text)
         for value in self._values:
             if value not in text:
                 continue
@@ -112,6 +120,17 @@ class Redactor:
                 found.append((at, at + len(value)))
                 at = text.find(value, at + len(value))
         return found
+
+    def _wrapped_in(self, text: str) -> list[tuple[int, int]]:
+        """Base64 that goes on in the next line, as `base64` prints it."""
+        flat = _flat(text) if "\n" in text else ""
+        wrapped = [code for code in self._encoded if code in flat and code not in text]
+        places = _places(text) if wrapped else []
+        return [
+            (places[match.start()], places[match.end() - 1] + 1)
+            for code in wrapped
+            for match in re.finditer(re.escape(code), flat)
+        ]
 
     def _found(self, text: str) -> list[tuple[int, int]]:
         found = self._values_in(text)
@@ -134,8 +153,11 @@ class Redactor:
         begin = text.rfind("-----BEGIN ")
         if begin >= 0 and "-----END" not in text[begin:]:
             return len(text) - begin
-        word = _WORD_TAIL.search(text[-_HELD_WORD:])
-        return max(len(word.group()) if word else 0, max((_overlap(text, value) for value in self._values), default=0))
+        tail = text[-_HELD_WORD:]
+        word = _WORD_TAIL.search(tail)
+        held = max(len(word.group()) if word else 0, max((_overlap(text, value) for value in self._values), default=0))
+        begun = max((_overlap(_flat(tail), code) for code in self._encoded), default=0) if "\n" in tail else 0
+        return max(held, len(tail) - _places(tail)[-begun] if begun else 0)
 
 
 class RedactedStream:
@@ -197,18 +219,41 @@ def _strings(value: object) -> Iterable[str]:
 def _spellings(secret: str) -> set[str]:
     once = json.dumps(secret)[1:-1]
     literal = json.dumps(secret, ensure_ascii=False)[1:-1]
-    found = {secret, once, literal, json.dumps(once)[1:-1], literal.replace("/", "\\/")}
+    found = {secret, once, literal, json.dumps(once)[1:-1], literal.replace("/", "\\/"), repr(secret)[1:-1]}
+    # as some languages write JSON, so that it may stand in HTML
+    found |= {_escaped(text, chars) for text in (once, literal) for chars in ("<>&", "<>&'")}
+    found |= {html.escape(secret), html.escape(secret).replace("&#x27;", "&#39;"), html.escape(secret, quote=False)}
+    found |= {secret.replace("'", "'\"'\"'"), secret.replace("'", "'\\''")}
+    found |= {special.sub(r"\\\g<0>", secret) for special in _SPECIAL}
     for quoted in (quote(secret, safe=""), quote(secret), quote_plus(secret)):
         found |= {quoted, re.sub(r"%[0-9A-F]{2}", lambda match: match.group().lower(), quoted)}
-    data = secret.encode()
-    found.add(data.hex())
-    # Inside a longer encoded text (`user:secret`) the secret may begin at any of three places of a base64 group; the
-    # characters at both ends that also depend on the neighbours are left out.
+    found.add(secret.encode().hex())
+    return {spelling for spelling in found if len(spelling) >= SHORTEST}
+
+
+def _escaped(text: str, chars: str) -> str:
+    return "".join(f"\\u{ord(char):04x}" if char in chars else char for char in text)
+
+
+def _base64(secret: str) -> set[str]:
+    """Inside a longer encoded text (`user:secret`) the secret may begin at any of three places of a base64 group; the
+    characters at both ends that also depend on the neighbours are left out.
+    """
+    data, found = secret.encode(), set()
     for shift in range(3):
         encoded = base64.b64encode(b"\0" * shift + data).rstrip(b"=")
         core = encoded[(0, 2, 3)[shift] : (len(data) + shift) * 8 // 6].decode()
         found |= {core, core.replace("+", "-").replace("/", "_")}
     return {spelling for spelling in found if len(spelling) >= SHORTEST}
+
+
+def _flat(text: str) -> str:
+    return text.replace("\n", "").replace("\r", "")
+
+
+def _places(text: str) -> list[int]:
+    """Where each character of the flat text stands in `text`."""
+    return [at for at, char in enumerate(text) if char not in "\r\n"]
 
 
 def _masked(text: str, spans: list[tuple[int, int]]) -> str:
