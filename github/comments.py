@@ -1,9 +1,11 @@
 """Comments and reactions. The sticky comment carries a hidden marker, so it is found again and never posted twice."""
 
+from collections import deque
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
+from github.client import Identity
 from github.errors import Forbidden, GitHubError, Gone, Invalid, NotFound
 from github.outcomes import Source, Where
 from github.repository import Repository
@@ -29,6 +31,15 @@ class Posted:
     node_id: str
     url: str
     body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A comment of somebody else's; `at` in GitHub's form."""
+
+    author: str
+    body: str
+    at: str
 
 
 def marker(key: str) -> str:
@@ -70,6 +81,23 @@ async def find_sticky(repository: Repository, number: int, key: str) -> Posted |
     for extra in found[1:]:
         await delete(repository, extra.id)
     return found[0] if found else None
+
+
+async def said_by_others(
+    repository: Repository, number: int, *, after: str, until: str, but: int = 0, limit: int = 100
+) -> list[Said]:
+    """The last comments there, oldest first, that were written after `after` (GitHub's form) and stood as they are at
+    `until`: what was edited since may be meant to deceive. `but` is the id of one that is known otherwise.
+    """
+    me = await repository.app.identity()
+    found: deque[Said] = deque(maxlen=limit)
+    async for each in repository.pages(f"issues/{number}/comments", limit=5000):
+        written, edited = str(each.get("created_at") or ""), str(each.get("updated_at") or "")
+        if after < written and max(written, edited) <= until and each.get("id") != but and not _is_by(me, each):
+            found.append(
+                Said(str((each.get("user") or {}).get("login") or "ghost"), str(each.get("body") or ""), written)
+            )
+    return list(found)
 
 
 async def delete(repository: Repository, comment_id: int) -> None:
@@ -117,10 +145,13 @@ async def _ours(repository: Repository, number: int) -> AsyncIterator[Posted]:
     """Our own comments, oldest first: anybody could copy a marker into theirs."""
     me = await repository.app.identity()
     async for each in repository.pages(f"issues/{number}/comments", limit=5000):
-        through = each.get("performed_via_github_app") or {}
-        author = each.get("user") or {}
-        if through.get("id") == me.app_id or author.get("login") == me.login:
+        if _is_by(me, each):
             yield _posted(each)
+
+
+def _is_by(me: Identity, comment: dict[str, Any]) -> bool:
+    through, author = comment.get("performed_via_github_app") or {}, comment.get("user") or {}
+    return bool(through.get("id") == me.app_id or author.get("login") == me.login)
 
 
 def _posted(found: dict[str, Any]) -> Posted:

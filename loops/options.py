@@ -6,7 +6,8 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from loops.prices import Price, price_of, table_of
-from loops.runtimes.registry import names
+from loops.profiles import canonical
+from loops.runtimes.registry import UnknownRuntimeError, get
 
 
 class LoopOptions(BaseModel):
@@ -65,8 +66,10 @@ class LoopOptions(BaseModel):
     @field_validator("runtime")
     @classmethod
     def _runtime_is_known(cls, runtime: str) -> str:
-        if runtime not in names():
-            raise ValueError(f"{runtime!r} is no runtime; there are {', '.join(names())}")
+        try:
+            get(canonical(runtime)[0])
+        except UnknownRuntimeError as error:
+            raise ValueError(str(error)) from None
         return runtime
 
     @field_validator("prices")

@@ -56,7 +56,7 @@ class IssuePrompt:
 
 @dataclass(frozen=True)
 class PullRequestPrompt:
-    """A mention on a pull request. `changed_files` are paths, for orientation."""
+    """A mention on a pull request."""
 
     kind: ClassVar[str] = "pull"
     turn: Turn
@@ -64,7 +64,6 @@ class PullRequestPrompt:
     title: str
     body: Text
     discussion: tuple[Text, ...] = ()
-    changed_files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from loops.prompts.contexts import ChecksPrompt, Prompt
 from loops.prompts.fence import fence, inline, shares
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Raised whenever a template's meaning changes; kept with each turn."""
 EVIDENCE_BUDGET: Final = 24_000
 """Characters of evidence in the prompt itself, over all failing checks; whole logs are files."""
 DISCUSSION_BUDGET: Final = 40_000
-"""Characters of discussion and inline comments in the prompt, over all of them."""
+"""Characters of discussion, of inline comments and of the diffs they stand on, over all of each."""
 
 
 def render(prompt: Prompt, *, evidence_budget: int = EVIDENCE_BUDGET) -> str:

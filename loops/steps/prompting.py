@@ -1,8 +1,9 @@
 """The prompt of a turn, from what was said at the trigger and what the base commit holds."""
 
 import asyncio
+from datetime import UTC, datetime
 
-from github import repositories, reviews
+from github import comments, repositories, reviews
 from github.errors import GitHubError
 from github.repository import Repository
 from loops.context import Loop
@@ -24,6 +25,9 @@ async def prompt_of(
     said = turn.context
     async with loop.database.read() as tx:
         before = [each for each in await turns_of(tx, session.id) if each.number < turn.number]
+    resumed = runtime in session.resume
+    # what a conversation that goes on was told with its last turn need not be told again
+    known = max((each.created_at for each in before if each.runtime == runtime), default=0.0) if resumed else 0.0
     about = contexts.Turn(
         repository=await repo.full_name(),
         branch=start.branch,
@@ -32,7 +36,7 @@ async def prompt_of(
         asker=str(said.get("by") or ""),
         instruction=str(said.get("instruction") or ""),
         guidance=await _guidance(repo, session, start.base_sha),
-        summary=recap(before, runtime, resumed=runtime in session.resume),
+        summary=recap(before, runtime, resumed=resumed),
         env_file=wanted.path if wanted and wanted.names else "",
     )
     body = contexts.Text(author=str(said.get("author") or ""), body=str(said.get("body") or ""), where="description")
@@ -66,10 +70,27 @@ async def prompt_of(
             comments=await _remarks(repo, session.pull_number or number, turn),
         )
     elif turn.kind == "pull":
-        prompt = contexts.PullRequestPrompt(turn=about, number=number, title=title, body=body)
+        discussion = await _discussion(repo, number, turn, known)
+        prompt = contexts.PullRequestPrompt(turn=about, number=number, title=title, body=body, discussion=discussion)
     else:
-        prompt = contexts.IssuePrompt(turn=about, number=number, title=title, body=body)
+        discussion = await _discussion(repo, number, turn, known)
+        prompt = contexts.IssuePrompt(turn=about, number=number, title=title, body=body, discussion=discussion)
     return render(prompt)
+
+
+async def _discussion(repo: Repository, number: int, turn: Turn, known: float) -> tuple[contexts.Text, ...]:
+    """What others have said there since `known`, up to the comment that asked."""
+    if not number:
+        return ()
+    until = str(turn.source.get("at") or "") or _at_github(turn.created_at)
+    asked = int(turn.source.get("id") or 0)
+    said = await comments.said_by_others(repo, number, after=_at_github(known), until=until, but=asked)
+    return tuple(contexts.Text(author=each.author, body=each.body, where="comment", at=each.at) for each in said)
+
+
+def _at_github(at: float) -> str:
+    """UNIX seconds in the form in which GitHub tells times."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 async def _remarks(repo: Repository, number: int, turn: Turn) -> tuple[contexts.ReviewComment, ...]:

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from app.cli import main
 from app.settings import Settings, unknown_variables
+from loops import profiles
 
 KEY = rsa.generate_private_key(65537, 2048).private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 APP = {
@@ -35,6 +36,7 @@ def test_every_setting_says_what_it_is_for() -> None:
         ({}, "GREENLOOP_APP_ID is not set"),
         ({"GREENLOOP_CAP": "many"}, "GREENLOOP_CAP: "),
         ({"GREENLOOP_RUNTIME": "moon"}, "GREENLOOP_RUNTIME: "),
+        ({"GREENLOOP_RUNTIME": "moon"}, 'Unknown runtime "moon". Known: codex, opencode, claude, native, command.'),
         ({"GREENLOOP_PUBLIC_URL": "greenloop.example.com"}, "GREENLOOP_PUBLIC_URL: "),
         ({"GREENLOOP_BOX_POD": '{"home": {"sze": 1}}'}, "GREENLOOP_BOX_POD: home.sze: "),
         ({"GREENLOOP_ALLOWED_BOTS": "renovate[bot]"}, '"allowed_bots"'),
@@ -78,3 +80,8 @@ def test_an_empty_variable_is_one_that_is_not_set(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("GREENLOOP_APP_PRIVATE_KEY_FILE", "")
     monkeypatch.setenv("GREENLOOP_CAP", "")
     assert (Settings().app_private_key_file, Settings().cap) == (None, 3)
+
+
+def test_an_old_name_of_a_runtime_still_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GREENLOOP_RUNTIME", "openai_direct")
+    assert profiles.canonical(Settings().runtime)[0] == "opencode"

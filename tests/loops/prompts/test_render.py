@@ -32,14 +32,22 @@ TURN = Turn(
 )
 PROMPTS: dict[str, Prompt] = {
     "issue": IssuePrompt(TURN, 7, f"title {EVIL}", Text("bob", EVIL), (Text("eve", EVIL, "comment 12"),)),
-    "pull": PullRequestPrompt(TURN, 8, f"title {EVIL}", Text("bob", EVIL), (Text("eve", EVIL),), (f"a {EVIL}.py",)),
+    "pull": PullRequestPrompt(TURN, 8, f"title {EVIL}", Text("bob", EVIL), (Text("eve", EVIL),)),
     "review": ReviewPrompt(
         TURN, 8, f"title {EVIL}", Text("eve", EVIL), "changes_requested", (ReviewComment("eve", EVIL, "a.py", 3, EVIL),)
     ),
     "checks": ChecksPrompt(
         TURN,
         "b" * 40,
-        (FailedCheck(f"test {EVIL}", "failure", EVIL, logs=(LogFile("{turn_dir}/evidence/test.log", 9_000),)),),
+        (
+            FailedCheck(
+                f"test {EVIL}",
+                "failure",
+                EVIL,
+                f"https://ci.example/\n{EVIL}",
+                logs=(LogFile("{turn_dir}/evidence/test.log", 9_000),),
+            ),
+        ),
         attempt=2,
         earlier=(EVIL,),
         not_ours=("nightly",),
@@ -134,6 +142,11 @@ def test_a_discussion_of_any_length_stays_in_its_budget() -> None:
     text = render(issue)
     assert len(text) < 60_000
     assert "no 0 " in text and "no 49 " in text
+
+
+def test_a_review_of_any_length_stays_in_its_budgets() -> None:
+    comments = tuple(ReviewComment("eve", "why? " * 400, f"{n}.py", n, "+line\n" * 3_000) for n in range(1, 301))
+    assert len(render(ReviewPrompt(TURN, 8, "t", Text("eve", "all of it"), comments=comments))) < 130_000
 
 
 def test_text_that_is_empty_or_missing_leaves_no_hole() -> None:
