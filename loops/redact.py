@@ -156,7 +156,8 @@ class Redactor:
         tail = text[-_HELD_WORD:]
         word = _WORD_TAIL.search(tail)
         held = max(len(word.group()) if word else 0, max((_overlap(text, value) for value in self._values), default=0))
-        begun = max((_overlap(_flat(tail), code) for code in self._encoded), default=0) if "\n" in tail else 0
+        flat = _flat(tail)
+        begun = max((_overlap(flat, code) for code in self._encoded), default=0) if flat != tail else 0
         return max(held, len(tail) - _places(tail)[-begun] if begun else 0)
 
 
