@@ -1,11 +1,14 @@
 """Bringing a database to the current schema."""
 
 import asyncio
+import contextlib
+import sqlite3
 from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
 from alembic.util import CommandError
+from sqlalchemy import make_url
 
 from loops.database import async_url
 
@@ -23,10 +26,22 @@ def config(url: str) -> Config:
 async def upgrade(url: str) -> None:
     """Bring the database at `url` to the current schema; running it twice changes nothing.
 
-    Raises ValueError for a schema that this version does not know.
+    Raises ValueError for a schema that this version does not know, and for a file that cannot be opened.
     """
+    _try_file(url)
     try:
         await asyncio.to_thread(command.upgrade, config(url), "head")
     except CommandError as error:
         text = f"the database's schema is not one of this version's ({error}): run the version that made it, or newer"
         raise ValueError(text) from error
+
+
+def _try_file(url: str) -> None:
+    """Open SQLite's file once: where that fails, the thread of the asynchronous driver would outlive its event loop."""
+    parsed = make_url(async_url(url))
+    if parsed.get_backend_name() == "sqlite":
+        try:
+            with contextlib.closing(sqlite3.connect(parsed.database or ":memory:")):
+                pass
+        except sqlite3.Error as error:
+            raise ValueError(f"the database {parsed.database} cannot be used: {error}") from error

@@ -43,6 +43,7 @@ def test_every_setting_says_what_it_is_for() -> None:
         ({**APP, "GREENLOOP_DATABASE_URL": "mysql://x/y"}, "'mysql'"),
         ({**APP, "GREENLOOP_DATABASE_URL": "nonsense"}, "sqlite:///FILE or postgresql://"),
         ({**APP, "GREENLOOP_DATABASE_URL": "postgresql://me:hidden@127.0.0.1:1/x"}, "GREENLOOP_DATABASE_URL"),
+        ({**APP, "GREENLOOP_DATABASE_URL": "sqlite:////nowhere/x.db"}, "/nowhere/x.db cannot be used: unable to open"),
         ({**APP, "GREENLOOP_DATA": "/dev/null/x"}, "/dev/null/x: Not a directory"),
         ({**APP, "GREENLOOP_REDIS_URL": "nonsense"}, "redis://"),
         ({**APP, "GREENLOOP_ENCRYPTION_KEYS": "short"}, "no Fernet key"),
