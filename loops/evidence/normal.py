@@ -6,10 +6,13 @@ SEP = r"[/\\]{1,2}"
 NAME = r"[\w.@+-]+"
 # a checkout, a home, a temporary folder: the part of a path before the repository's own
 ROOT = re.compile(
-    rf"(?:(?<![\w./\\-])|(?<=\\[nrt]))(?:file:/{{2,3}})?(?:[A-Za-z]:)?{SEP}(?:"
-    rf"(?:home{SEP}{NAME}|Users{SEP}{NAME}|actions-runner|opt{SEP}actions-runner){SEP}_?work{SEP}{NAME}{SEP}{NAME}{SEP}"
-    rf"|(?:__w|a){SEP}{NAME}{SEP}{NAME}{SEP}"
+    # what only a checkout of the runner's begins with is known in the midst of a word, too: behind dots or an escape
+    rf"(?:file:/{{2,3}})?(?:\b[A-Za-z]:)?{SEP}(?:"
+    rf"(?:home{SEP}{NAME}|Users{SEP}{NAME}|actions-runner|opt{SEP}actions-runner){SEP}_?work{SEP}(?:{NAME}{SEP}{NAME}|_temp){SEP}"
+    rf"|__w{SEP}(?:{NAME}{SEP}{NAME}|_temp){SEP}"
     rf"|github{SEP}workspace{SEP}"
+    rf")|(?:(?<![\w./\\-])|(?<=\\[nrt]))(?:file:/{{2,3}})?(?:[A-Za-z]:)?{SEP}(?:"
+    rf"a{SEP}(?:{NAME}{SEP}{NAME}|_temp){SEP}"
     rf"|(?:workspaces?|builds?|src|app|work){SEP}(?={NAME}{SEP})"
     rf"|(?:home|Users){SEP}{NAME}{SEP}"
     rf"|(?:private{SEP})?(?:tmp|temp|var{SEP}tmp|var{SEP}folders{SEP}{NAME}{SEP}{NAME}{SEP}T){SEP}(?:{NAME}{SEP})*"
@@ -47,6 +50,12 @@ def normal(text: str) -> str:
         if text == before:
             break
     return text
+
+
+def in_checkout(path: str) -> str:
+    """A file's path in its repository, where the part before that is known for a checkout; else as it is."""
+    found = ROOT.match(path)
+    return (path[found.end() :] if found else path.removeprefix("file://")) or path
 
 
 def _once(text: str) -> str:

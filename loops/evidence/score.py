@@ -14,7 +14,7 @@ from loops.evidence.model import Annotation
 from loops.evidence.normal import alike
 from loops.evidence.shapes.shape import Shape
 from loops.evidence.steps import Step
-from loops.evidence.wrapped import unwrapped
+from loops.evidence.wrapped import stream, unwrapped
 
 # where a log says so, its warnings are what failed it
 GRAVE = (
@@ -32,6 +32,7 @@ GRAVE = (
 )
 # commands that complain of a file by printing no more than its name
 LISTERS = re.compile(r"\b(?:gofmt|goimports|gofumpt|fmt|shfmt|prettier|format|lint)\b", re.I)
+BESIDE = 400  # lines of others at most between two of one program
 BARE = re.compile(r"[\w./@-]+\.[a-z]\w{0,7}$")
 THRESHOLD = 26.0  # below this a line is not shown, however much room is left
 
@@ -106,9 +107,11 @@ def score(
             worth = float(shape.points) if shape else 0.0
             if shape and shape.role == "frame" and LIBRARY.search(text):
                 worth = 16.0
-            if worth < 60 and not (shape and worth >= 30 and shape.role != "frame"):
-                worth = max(worth, general(unwrapped(text), likes[keys[i]], grave)) if matcher.said(i) else worth
-            if listing and worth < 58 and step is failing and BARE.match(text):
+            if i in keys and worth < 60 and not (shape and worth >= 30 and shape.role != "frame"):
+                # where warnings are what failed it, `choose` thins those of one shape out
+                rare = 1 if grave and shape else likes[keys[i]]
+                worth = max(worth, general(unwrapped(text), rare, grave))
+            if listing and worth < 58 and step is failing and BARE.match(text) and not _heads(lines, i):
                 worth = 58.0
             own[i] = worth * weight
             if worth >= 56 and first_error and step is failing:
@@ -128,6 +131,11 @@ def score(
         if text.startswith("Complete job name: "):
             points[i] = max(points[i], 60.0)
     return Scored(points, own, favoured, muted, shapes, step_of)
+
+
+def _heads(lines: Lines, i: int) -> bool:
+    """Whether a bare name is the title of what is indented below it, and no complaint by itself."""
+    return i + 1 < len(lines.texts) and lines.texts[i + 1][:1].isspace() and not lines.gap_before(i + 1)
 
 
 def _grave(lines: Lines, failing: Step | None) -> bool:
@@ -206,6 +214,7 @@ def _context(
 ) -> None:
     """Give the lines that read with a worthy line a share of its worth."""
     earned = list(points)
+    near_to = _neighbours(lines.texts)
     for i, worth in enumerate(points):
         if worth < 40:
             continue
@@ -214,7 +223,7 @@ def _context(
         for step, reach in ((-1, before), (1, after)):
             j = i
             for d in range(1, reach + 1):
-                j += step
+                j = near_to[step][j]
                 if not 0 <= j < len(points) or step_of[j] is not step_of[i] or lines.gap_before(max(j, j - step)):
                     break
                 near = shapes[j]
@@ -224,6 +233,19 @@ def _context(
                     continue
                 earned[j] = max(earned[j], worth * 0.72 * 0.94**d)
     points[:] = earned
+
+
+def _neighbours(texts: Sequence[str]) -> dict[int, list[int]]:
+    """By the direction, -1 or 1: which line is next to each, past what other programs print between two of one."""
+    near = {-1: list(range(-1, len(texts) - 1)), 1: list(range(1, len(texts) + 1))}
+    last: dict[str, int] = {}
+    for i, text in enumerate(texts):
+        if program := stream(text):
+            before = last.get(program, -BESIDE)
+            if i - before < BESIDE:
+                near[-1][i], near[1][before] = before, i
+            last[program] = i
+    return near
 
 
 def _claims(lines: Lines, points: list[float], shapes: list[Shape | None]) -> None:

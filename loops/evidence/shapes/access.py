@@ -12,7 +12,9 @@ SHAPES = tuple(
         (88, r".*(?:Credentials could not be loaded|Could not load credentials from any|Not authorized to perform sts:|ACTIONS_ID_TOKEN_REQUEST_(?:URL|TOKEN)|exactly one of \"workload_identity_provider\" or \"credentials_json\"|refusing to allow an? .* without `?workflows?`?|GITHUB_TOKEN.* (?:permission|not set)).*"),
         (86, r"(?:gh: To use GitHub CLI in a GitHub Actions workflow|gh: (?:Resource not|Must have|Bad cred)).*"),
         (84, r"(?:[Tt]he )?\w*(?:TOKEN|SECRET|API_KEY|ACCESS_KEY|PASSWORD|CREDENTIALS)\w* (?:environment variable |secret |input )?(?:is |was |must be )?(?:missing|empty|required|not set|not provided|unset)\b.*"),
-        (84, r"##\[error\].*(?:denied: |unauthorized: |[Tt]oken required|[Aa]uthentication (?:failed|required)|Permission denied|permission_denied|insufficient_scope|403 Forbidden|401 Unauthorized|status code 40[13]|EACCES|[Nn]ot authorized|token.* (?:is (?:missing|empty|required|not set)|not provided)).*"),
+        (84, r"##\[error\].*(?:denied: |unauthorized: |[Tt]oken required|[Aa]uthentication (?:failed|required)|Permission denied|permission_denied|insufficient_scope|403 Forbidden|401 Unauthorized|status code 40[13]|EACCES|Not all values are present|[Nn]ot authorized|token.* (?:is (?:missing|empty|required|not set)|not provided)).*"),
+        (88, r".*GitHub Actions is not permitted to create or approve pull requests.*"),
+        (88, r".*› ✘ +E(?:NO(?:GH|NPM)TOKEN|INVALID(?:GH|NPM)TOKEN|GHNOPERMISSION|GITNOPERMISSION|NOGHTOKEN)\b.*"),
         # git and ssh
         (88, r"(?:remote: )?(?:ERROR: )?Permission to \S+ denied.*"),
         (86, r".*\bfatal: (?:unable to access .*returned error: 40[13]|could not read (?:Username|Password) for|Authentication failed for|detected dubious ownership).*"),
@@ -22,6 +24,8 @@ SHAPES = tuple(
         (84, r"Host key verification failed\."),
         (86, r"(?:remote: )?error: GH0(?:06|13): .*"),
         # registries
+        (88, r"(?:npm (?:ERR!|error) |🦋 +error )(?:404 |an error occurred while publishing .*)?.*404 Not Found - PUT .*"),
+        (86, r"🦋 +error .*\b(?:E401|E403|ENEEDAUTH|EOTP)\b.*"),
         (88, r"npm (?:ERR!|error) code (?:E401|E403|ENEEDAUTH|EOTP)\b.*"),
         (86, r"(?:ERROR: |error: |#\d+ ERROR: )?(?:failed to (?:push|solve|fetch|authorize|pull)|Error response from daemon: |denied: |unauthorized: ).*?(?:denied|unauthorized|authentication required|no basic auth|insufficient_scope|40[13] (?:Forbidden|Unauthorized)).*"),
         (86, r"(?:denied|unauthorized): .*"),

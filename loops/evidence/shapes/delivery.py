@@ -33,6 +33,7 @@ SHAPES = (
     Shape("yarn", "error", r"error (?:Couldn't find|Your lockfile|Found incompatible|An unexpected error|\S+@\S+: ).*", "dependency", after=2),
     Shape("yarn", "error", r"➤ YN\d{4}: .*(?:[Ee]rror|exit code|can't|couldn't|[Ff]ailed|forbidden|isn't|would have been).*", "dependency", worth=70),
     Shape("yarn", "noise", r"(?:info Visit https|info No lockfile|warning ).*"),
+    Shape("bun", "error", r"error: (?:lockfile had changes|.* failed to resolve$|No version matching .* found).*", "dependency", worth=82, after=2),
     Shape("yarn", "error", r"error: script .* exited with code \d+", worth=72),
     # python packaging
     Shape("pip", "section", r"The conflict is caused by:$", "dependency", after=4, worth=70),
@@ -41,7 +42,7 @@ SHAPES = (
     Shape("pip", "error", r"\s*(?:error: (?:subprocess-exited-with-error|metadata-generation-failed|legacy-install-failure|externally-managed)|\s*× (?:.* did not run successfully|.*Encountered error|Failed to build)).*", "dependency", after=6),
     Shape("pip", "noise", r"\s*(?:Collecting |Downloading \S+|Using cached |Requirement already satisfied|Installing collected packages|Successfully (?:installed|built|uninstalled)|Preparing metadata|Building wheel|Created wheel|Stored in directory|Attempting uninstall|Found existing installation|Obtaining dependency information|━).*"),
     Shape("poetry", "error", r"\s*(?:Because .*|So, because .*|And because .*|version solving failed.*|pyproject\.toml changed significantly.*|Error: .*lock file.*)", "dependency"),
-    Shape("uv", "error", r"\s*(?:× (?:No solution found|Failed to|Because).*|╰─▶ .*|(?:cause: |And )?[Bb]ecause .*|error: (?:The lockfile at|Failed to (?:download|fetch|parse|build|prepare|install|resolve)|No solution found|distribution).*)", "dependency", after=4),
+    Shape("uv", "error", r"\s*(?:× (?:No solution found|Failed to|Because).*|╰─▶ .*|(?:cause: |And )?[Bb]ecause .*|(?:error: )?The lockfile at .*|error: (?:Failed to (?:download|fetch|parse|build|prepare|install|resolve)|No solution found|distribution).*)", "dependency", after=4),
     Shape("conda", "error", r"(?:PackagesNotFoundError|ResolvePackageNotFound|LibMambaUnsatisfiableError|UnsatisfiableError|CondaHTTPError|EnvironmentFileNotFound|Could not solve for environment specs|error +libmamba).*", "dependency", after=5),
     Shape("apt", "error", r"E: (?:Unable to locate package|Package .* has no installation|Unable to correct problems|Version .* was not found).*", "dependency"),
     Shape("apt", "error", r"E: .*", worth=74),

@@ -79,7 +79,7 @@ SHAPES = (
     Shape("psalm", "summary", r"[1-9]\d* errors? found$", "lint", needs="psalm"),
     Shape("phpcs", "title", r"FILE: (?P<file>\S+)", worth=40),
     Shape("phpcs", "place", r"\s*(?P<line>\d+) \| ERROR +\|(?P<message>.*)", "lint"),
-    Shape("pest", "test", r"\s+(?:⨯|FAILED) +(?P<test>\S.*)$", "test", after=3),
+    Shape("pest", "test", r"\s+(?:⨯|FAILED) +(?P<test>\S.*)$", "test", after=3, needs=" Tests: "),
     # swift, dart, elixir
     Shape("xctest", "place", r"(?P<file>/\S+?\.swift):(?P<line>\d+): error: (?P<message>.*)", "test"),
     Shape("xctest", "test", r"\s*Test Case '(?P<test>.*)' failed.*", "test"),

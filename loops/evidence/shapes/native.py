@@ -36,7 +36,7 @@ SHAPES = (
     Shape("cargo", "title", r"\s*---- (?P<test>\S.*) stdout ----$", worth=72),
     Shape("cargo", "error", r"\s*thread '.*' (?:\(\d+\) )?panicked at (?:'.*', )?(?P<file>[^\s:]+):(?P<line>\d+):\d+:?$", "test", after=5, worth=84),
     Shape("cargo", "error", r"\s*thread '.*' (?:\(\d+\) )?(?:panicked at|has overflowed).*", "test", after=4),
-    Shape("cargo", "detail", r"\s*(?:left|right|expected|actual|  left|Diff < left / right >) ?: .*", "test"),
+    Shape("cargo", "detail", r"\s*(?:left|right|expected|actual|  left|Diff < left / right >) ?: .*", "test", needs="panicked"),
     Shape("cargo", "summary", r"\s*test result: FAILED.*", "test"),
     Shape("cargo", "summary", r"\s*\d+ of \d+ tests failed$", "test"),
     Shape("cargo", "section", r"\s*failures:$", worth=40, after=4),

@@ -12,7 +12,7 @@ SHAPES = (
     Shape("pytest", "test", r"(?:\[gw\d+\] .*?)?(?:FAILED|ERROR) (?P<test>[^\s:]+\.py(?:::.+?)?)(?: - (?P<message>.*))?$", "test"),
     Shape("pytest", "test", r"(?P<test>\S+\.py::\S.*?) (?:FAILED|ERROR)\b.*", "test", worth=70),
     Shape("pytest", "title", r"_{2,} (?:ERROR (?:collecting|at setup of|at teardown of) )?\S.* _{2,}$", worth=66),
-    Shape("pytest", "detail", r"E {3,}\S.*", "test", worth=78),
+    Shape("pytest", "detail", r"E {3,}(?P<message>\S.*)", "test", worth=78),
     Shape("pytest", "detail", r"E$", worth=20),
     Shape("pytest", "source", r"> {3,}\S.*", needs="E   ", worth=58, before=3, after=1),
     Shape("pytest", "place", PY + r":(?P<line>\d+): (?P<message>[\w.]*(?:Error|Exception|Warning|Failed|Exit|Interrupt|Failure)\w*\b.*)", "test"),
@@ -40,13 +40,13 @@ SHAPES = (
     # types
     Shape("mypy", "place", PY + r":(?P<line>\d+):(?:\d+:)? error: (?P<message>.*)", "lint"),
     Shape("mypy", "hint", r"\S+\.pyi?:\d+:(?:\d+:)? note: .*", worth=26),
-    Shape("mypy", "summary", r"Found (?P<count>\d+) errors? in \d+ files?.*", "lint"),
+    Shape("mypy", "summary", r"Found (?P<count>\d+) errors? in \d+ files? \(.*", "lint"),
     Shape("mypy", "error", r"(?:error: not checking stubs|mypy: |INTERNAL ERROR|error: .*\bstub).*", "lint"),
     Shape("pyright", "place", r"\s+" + PY + r":(?P<line>\d+):\d+ - error: (?P<message>.*)", "lint"),
     Shape("pyright", "summary", r"[1-9]\d* errors?, \d+ warnings?(?:, \d+ .*)?$", "lint"),
     # linters and formatters
     Shape("lint", "place", PY + r":(?P<line>\d+):\d+: (?P<message>[A-Z]+\d+:? .*)", "lint"),
-    Shape("ruff", "error", r"(?P<message>[A-Z]{1,4}\d{3,4}(?: \[\*\])? \S.*)", "lint", worth=74, after=6, needs="-->"),
+    Shape("ruff", "error", r"(?P<message>(?:[A-Z]{1,4}\d{3,4}(?: \[\*\])?|unformatted:|invalid-syntax:) \S.*)", "lint", worth=74, after=6, needs="-->"),
     Shape("ruff", "place", r"\s+--> (?P<file>\S+?):(?P<line>\d+):\d+$", "lint", needs="\nFound ", worth=75),
     Shape("ruff", "summary", r"(?:Found (?P<count>\d+) (?:errors?|diagnostics?)(?: \(.*\))?\.?$|\[\*\] \d+ fixable.*)", "lint"),
     Shape("format", "place", r"[Ww]ould reformat:? (?P<file>\S+)", "lint"),
@@ -55,6 +55,8 @@ SHAPES = (
     Shape("format", "summary", r"(?:\d+ files? would be .*|Oh no! .*|All done! .*reformatted.*)", "lint"),
     Shape("pylint", "section", r"\*{5,} Module \S+", "lint", worth=30),
     Shape("pylint", "summary", r"Your code has been rated at .*", "lint", worth=50),
+    # migrations of the database
+    Shape("alembic", "error", r"FAILED: (?:Multiple head revisions|Can't locate revision|Target database is not up to date|No new upgrade|Requested revision).*", "code", worth=84),
     # runners of runners
     Shape("tox", "summary", r"\s*(?:\S+: (?:FAIL|commands failed|exit -?\d+ ).*|evaluation failed.*|congratulations.*)", needs="tox", worth=66),
     Shape("nox", "error", r"nox > (?:Command .* failed with exit code|Session \S+ failed).*", worth=74),

@@ -49,6 +49,25 @@ def test_a_tool_s_failure_has_the_same_name_on_another_machine_and_day(name: str
     assert {fingerprint(name, varied(text, rng), f"test ({n})") for n in range(3)} == {one}
 
 
+@pytest.mark.parametrize("root", ["/__w/shop/shop", "/github/workspace"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "..FF{root}/tests/test_shop.py:18: ResourceWarning: unclosed <socket.socket fd=3>",
+        'fatal: [localhost]: FAILED! => {{"msg": "Could not find it\\nSearched in:\\n\\t{root}/files/a"}}',
+    ],
+)
+def test_a_checkout_s_place_is_no_part_of_the_name_in_the_midst_of_a_word_either(line: str, root: str) -> None:
+    home = "/home/runner/work/shop/shop"
+    assert fingerprint("it", line.format(root=root)) == fingerprint("it", line.format(root=home))
+
+
+def test_a_runner_s_temporary_folder_is_no_part_of_the_name() -> None:
+    line = "{}/_temp/ab.sh: line 1:  2811 Killed                  python train.py"
+    hosts = ("/home/runner/work", "/__w", "/opt/actions-runner/_work")
+    assert len({fingerprint("it", line.format(host)) for host in hosts}) == 1
+
+
 def test_different_failures_have_different_names() -> None:
     prints: dict[str, str] = {}
     for name in EXPECTED:

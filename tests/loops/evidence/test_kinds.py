@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.loops.evidence.kinds import access, innocent, machine, more, network, setup
+from tests.loops.evidence.kinds import access, innocent, machine, more, named, network, setup
 from tests.loops.evidence.kinds.case import Case
 
-TABLE = (*more.CASES, *machine.CASES, *network.CASES, *access.CASES, *setup.CASES, *innocent.CASES)
+TABLE = (*more.CASES, *named.CASES, *machine.CASES, *network.CASES, *access.CASES, *setup.CASES, *innocent.CASES)
 
 
 @pytest.mark.parametrize("case", TABLE, ids=str)

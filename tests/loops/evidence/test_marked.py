@@ -66,5 +66,14 @@ def test_what_a_person_needs_is_told_amid_what_only_sounds_like_failures(name: s
     assert [line for line in marked if line not in told] == []
 
 
+def test_what_reads_with_a_failure_is_found_past_what_other_programs_print_between() -> None:
+    own = ["not ok 3 should be equal", "  ---", "    wanted: |-", "      { a: 1 }", "    found: |-", "      { a: 9 }"]
+    lines = []
+    for line in own:
+        lines += [f"@shop/core: {line}", *(f"@shop/ui: ok {n} shows the error of {line!r}" for n in range(60))]
+    found = distill([job(step("npm run test:all", [*lines, "lerna ERR! npm run test exited 1 in '@shop/core'"], 1))])
+    assert [line for line in own if f"@shop/core: {line}" not in found.excerpt] == []
+
+
 def test_every_recogniser_of_tests_names_them() -> None:
     assert [shape for shape in TABLE if shape.role == "test" and "test" not in shape.regex.groupindex] == []

@@ -29,3 +29,13 @@ class Case:
         after = step("./upload-report", ["No report, nothing to do"])
         log = job(before, step(self.command, lines, None if self.marks else self.code), after)
         return distill([log], annotations=[Annotation(".github", note, 1) for note in self.notes])
+
+
+def cases(kind: str, *told: tuple[str, str, int, str]) -> tuple[Case, ...]:
+    """Each of `told` is a name, the command, its exit code and what it printed."""
+    return tuple(Case(name, kind, output, command=command, code=code) for name, command, code, output in told)
+
+
+def marks(kind: str, *told: tuple[str, str]) -> tuple[Case, ...]:
+    """Each of `told` is a name and what the runner wrote as it ended the step."""
+    return tuple(Case(name, kind, "", command="act", marks=(mark,)) for name, mark in told)

@@ -1,18 +1,9 @@
 """Further tools, and further words for the same."""
 
-from tests.loops.evidence.kinds.case import Case
-
-
-def _cases(kind: str, *cases: tuple[str, str, int, str]) -> tuple[Case, ...]:
-    return tuple(Case(name, kind, output, command=command, code=code) for name, command, code, output in cases)
-
-
-def _marks(kind: str, *cases: tuple[str, str]) -> tuple[Case, ...]:
-    return tuple(Case(name, kind, "", command="act", marks=(mark,)) for name, mark in cases)
-
+from tests.loops.evidence.kinds.case import cases, marks
 
 NETWORK = (
-    *_cases(
+    *cases(
         "infrastructure",
         (
             "apt, mirror forbids",
@@ -101,7 +92,7 @@ NETWORK = (
             "#9 [4/7] RUN pip install -r requirements.txt\n#9 2.114 WARNING: Retrying (Retry(total=0, connect=None, read=None, redirect=None, status=None)) after connection broken by 'NewConnectionError('<pip._vendor.urllib3.connection.HTTPSConnection object at 0x7f>: Failed to establish a new connection: [Errno -3] Temporary failure in name resolution')': /simple/flask/\n#9 2.911 ERROR: Could not find a version that satisfies the requirement flask (from versions: none)\n#9 2.912 ERROR: No matching distribution found for flask\n#9 ERROR: process \"/bin/sh -c pip install -r requirements.txt\" did not complete successfully: exit code: 1\n------\nERROR: failed to solve: process \"/bin/sh -c pip install -r requirements.txt\" did not complete successfully: exit code: 1",
         ),
     ),
-    *_marks(
+    *marks(
         "infrastructure",
         ("an action's connection was reset", "read ECONNRESET"),
         ("an action's name server", "getaddrinfo EAI_AGAIN api.github.com"),
@@ -112,7 +103,7 @@ NETWORK = (
         ("no runner", "No runner matching the specified labels was found: [self-hosted, gpu]"),
     ),
 )
-MEMORY = _cases(
+MEMORY = cases(
     "memory",
     (
         "npm, killed by a signal",
@@ -154,7 +145,7 @@ MEMORY = _cases(
     ("fork fails", "make -j64", 2, "/bin/sh: 1: Cannot fork\nmake: vfork: Cannot allocate memory"),
 )
 PERMISSION = (
-    *_cases(
+    *cases(
         "permission",
         (
             "docker login without a password",
@@ -217,7 +208,7 @@ PERMISSION = (
             "error: Response status code does not indicate success: 403 (The specified API key is invalid, has expired, or does not have permission to access the specified package.).",
         ),
     ),
-    *_marks(
+    *marks(
         "permission",
         (
             "trusted publishing",
@@ -231,7 +222,7 @@ PERMISSION = (
     ),
 )
 OTHERS = (
-    *_cases(
+    *cases(
         "timeout",
         (
             "a server that does not come",
@@ -247,7 +238,7 @@ OTHERS = (
         ),
         ("helm", "helm upgrade --install shop . --wait", 1, "Error: UPGRADE FAILED: context deadline exceeded"),
     ),
-    *_cases(
+    *cases(
         "configuration",
         (
             "no git repository",
@@ -269,7 +260,7 @@ OTHERS = (
             "/opt/hostedtoolcache/Python/3.12.3/x64/bin/python: No module named tosts",
         ),
     ),
-    *_cases(
+    *cases(
         "test",
         (
             "a retry that worked, then a failing test",
@@ -278,7 +269,7 @@ OTHERS = (
             "npm http fetch GET https://registry.npmjs.org/a attempt 1 failed with ETIMEDOUT\nadded 300 packages in 9s\nFAIL src/a.test.js\n  ● a › adds\n\n    expect(received).toBe(expected)\n\n    Expected: 3\n    Received: 4\n\nTests:       1 failed, 1 total",
         ),
     ),
-    *_cases(
+    *cases(
         "code",
         (
             "a mirror that was overcome, then a compiler",
@@ -291,7 +282,7 @@ OTHERS = (
     ),
 )
 BUILDS = (
-    *_cases(
+    *cases(
         "lint",
         (
             "checkstyle in maven",
@@ -318,7 +309,7 @@ BUILDS = (
             "/home/runner/work/rig/rig/src/a.cpp:4:20: error: variable 'z' is not initialized [cppcoreguidelines-init-variables,-warnings-as-errors]\nint g(int n) { int z; }\n1 warning treated as error",
         ),
     ),
-    *_cases(
+    *cases(
         "configuration",
         (
             "ansible, a template that is not there",
@@ -327,7 +318,7 @@ BUILDS = (
             'TASK [Render the vhost] ****\nfatal: [localhost]: FAILED! => {"changed": false, "msg": "Could not find or access \'vhost.j2\'"}',
         ),
     ),
-    *_cases(
+    *cases(
         "test",
         (
             "a benchmark",
@@ -342,7 +333,7 @@ BUILDS = (
             "1/3 t.test.half of odd...expected 2, found 1\nFAIL (TestExpectedEqual)\n2 passed; 0 skipped; 1 failed.\nerror: the following test command failed with exit code 1:",
         ),
     ),
-    *_cases(
+    *cases(
         "code",
         (
             "latex, an unknown macro",

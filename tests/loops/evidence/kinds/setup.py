@@ -1,11 +1,6 @@
 """What is configured wrongly, what cannot be installed, and what linters and compilers refuse."""
 
-from tests.loops.evidence.kinds.case import Case
-
-
-def _cases(kind: str, *cases: tuple[str, str, int, str]) -> tuple[Case, ...]:
-    return tuple(Case(name, kind, output, command=command, code=code) for name, command, code, output in cases)
-
+from tests.loops.evidence.kinds.case import Case, cases
 
 CONFIGURATION = (
     Case("unknown action", "configuration", "", marks=("Unable to resolve action `acme/none`, repository not found",)),
@@ -49,7 +44,7 @@ CONFIGURATION = (
         "",
         marks=("The template is not valid. .github/workflows/ci.yml (Line: 7, Col: 9): Unexpected symbol: '}'",),
     ),
-    *_cases(
+    *cases(
         "configuration",
         (
             "command not found",
@@ -104,7 +99,7 @@ CONFIGURATION = (
         ("bash: unbound variable", "./deploy.sh", 1, "./deploy.sh: line 3: TARGET: unbound variable"),
     ),
 )
-DEPENDENCY = _cases(
+DEPENDENCY = cases(
     "dependency",
     (
         "npm: peers conflict",
@@ -209,7 +204,7 @@ DEPENDENCY = _cases(
         "ERROR: failed to solve: python:3.99: failed to resolve source metadata for docker.io/library/python:3.99: docker.io/library/python:3.99: not found",
     ),
 )
-LINT = _cases(
+LINT = cases(
     "lint",
     (
         "ruff",
@@ -254,7 +249,7 @@ LINT = _cases(
         "trim trailing whitespace.................................................Failed\n- hook id: trailing-whitespace\n- exit code: 1\n- files were modified by this hook\n\nFixing shop.py",
     ),
 )
-CODE = _cases(
+CODE = cases(
     "code",
     ("tsc", "npx tsc", 2, "src/a.ts(3,7): error TS2322: Type 'string' is not assignable to type 'number'."),
     (
