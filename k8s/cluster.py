@@ -63,6 +63,7 @@ class Cluster:
         """Connect by `kubeconfig`, else by the pod's service account, else by the usual kubeconfig.
 
         The import stands here because it takes seconds and 100 MB: only workers with boxes on Kubernetes pay it.
+        Raises ValueError where there is none that can be used.
         """
         from kubernetes.aio import client
         from kubernetes.aio import config as untyped
@@ -83,7 +84,10 @@ class Cluster:
             configuration.disable_strict_ssl_verification = True
             return client.ApiClient(configuration)
 
-        return cls(await log_in(), namespace, log_in)
+        try:
+            return cls(await log_in(), namespace, log_in)
+        except config.ConfigException as error:
+            raise ValueError(f"no way to a cluster by {kubeconfig or 'the usual kubeconfig'}: {error}") from error
 
     async def close(self) -> None:
         await self._api.close()

@@ -124,3 +124,11 @@ async def test_a_watch_that_hears_not_even_bookmarks_counts_as_cut_off(
     told = [change async for change, _ in connected.watch("Pod", "a=b", version, 1)]
     assert len(told) > 3
     await connected.close()
+
+
+async def test_a_kubeconfig_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=f"no way to a cluster by {tmp_path}/none: "):
+        await Cluster.connect("boxes", kubeconfig=tmp_path / "none")
+    (tmp_path / "empty").write_text("kind: Config")
+    with pytest.raises(ValueError, match=f"no way to a cluster by {tmp_path}/empty: "):
+        await Cluster.connect("boxes", kubeconfig=tmp_path / "empty")
