@@ -18,6 +18,7 @@ from github.options import Options, read_options
 MAX_TEXT = 65_536
 MAX_HTML = 5_000  # characters read of one block of HTML
 MANY_BRACKETS = 1_000
+MAX_COMMAND = 200  # characters of a command with all that is around it
 
 
 class Command(StrEnum):
@@ -42,11 +43,15 @@ class Mention:
     problems: tuple[str, ...] = ()
 
 
+# What would make a name longer: not the letters of scripts that put no spaces between words.
+_LETTER = "[^\\W_\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]"
 _MARK = "\ue000{}\ue001"
 _MARKS = re.compile("\ue000(\\d+)\ue001")
 _PRIVATE = re.compile("[\ue000\ue001]")
+# "On the forum Bob wrote:" is prose; mail programs name a time or an address.
 _MAIL_QUOTE = re.compile(
-    r"^(?:On\b[^\n]{4,200}(?:\n[^\n]{0,200})?\bwrote:[ \t]*$|-{3,} ?Original Message ?-{3,}|_{20,}[ \t]*\nFrom: )",
+    r"^(?:On\b(?=[^\n]{0,200}(?:\n[^\n]{0,200})?(?:\d[:.h]\d\d|[@*]))[^\n]{4,200}(?:\n[^\n]{0,200})?\bwrote:[ \t]*$"
+    r"|-{3,} ?Original Message ?-{3,}|_{20,}[ \t]*\nFrom: )",
     re.MULTILINE,
 )
 _QUOTING_TAG = re.compile(r"<(/?)(?:blockquote|pre|code|samp|kbd|script|style|textarea)\b", re.IGNORECASE)
@@ -63,9 +68,11 @@ _COMMANDS = {
 # A command word that goes on into a sentence is free text ("stop using urllib"), unless only such words follow.
 _COMMAND = re.compile(
     r"(?:please\s+)?(?P<command>stop|cancel|retry|status|help|autofix\s+(?:on|off))"
-    r"(?P<rest>(?:\s+(?:please|now|it|this|that|again|thanks|thank\s+you))*)\s*(?:[.,;:!?)]|$)",
+    r"(?:\s+(?:please|now|it|this|that|again|thanks|thank\s+you))*\s*(?:[.,;:!?)]+(?=\s|$)|$)",
     re.IGNORECASE,
 )
+_AROUND = re.compile(r"\A[\W_]+|\]\([^)\s]*\)|</?[a-z][^>]*>|[\W_]+\Z", re.IGNORECASE)
+_MARKUP = ("**", "__", "~~", "*", "_")
 _parser = MarkdownIt("commonmark").disable("text_join")
 # Looking for links takes time in the square of the brackets.
 _parser_without_links = MarkdownIt("commonmark").disable(["text_join", "link", "image"])
@@ -75,7 +82,7 @@ def read(text: str | None, handles: Sequence[str]) -> Mention | None:
     """The mention of one of `handles` (without "@") in the Markdown `text`, or None. The first one counts."""
     if not text or "@" not in text:
         return None
-    source = _PRIVATE.sub("", text[:MAX_TEXT])
+    source = _PRIVATE.sub("", text[:MAX_TEXT]).replace("\r\n", "\n")
     spots = [match.span() for match in _pattern(tuple(handles)).finditer(source)]
     if not spots:
         return None
@@ -94,9 +101,11 @@ def mentioned(text: str | None, handles: Sequence[str]) -> bool:
 @lru_cache(maxsize=32)
 def _pattern(handles: tuple[str, ...]) -> re.Pattern[str]:
     names = "|".join(re.escape(handle) for handle in sorted(handles, key=len, reverse=True))
-    # Before: no word, path, e-mail or second "@". After: no longer name, team, domain or possessive.
+    # Before: no word, path, e-mail or second "@"; "_" only where it may be emphasis.
+    # After: no longer name, team, domain or possessive.
     return re.compile(
-        rf"(?<![\w@/.`+-])@(?:{names})(?:\[bot\])?(?![\w@/-]|\.\w|['’]\w|\[bot)",
+        rf"(?<![@/.`+-])(?<!{_LETTER})(?<!{_LETTER}_)(?<!{_LETTER}__)"
+        rf"@(?:{names})(?:\[bot\])?(?!_*{_LETTER}|[@/-]|\.\w|['’]\w|\[bot)",
         re.IGNORECASE,
     )
 
@@ -154,14 +163,31 @@ def _tags(html: str, open_tags: int) -> int:
 
 
 def _mention(source: str, start: int, stop: int) -> Mention:
+    start, stop = _with_markup(source, start, stop)
     line_end = source.find("\n", stop)
     line_end = len(source) if line_end < 0 else line_end
     line, options, problems = read_options(source[stop:line_end])
     said = line.strip().lstrip(",:;—–-").strip()
-    before = source[:start].rstrip(" \t")
-    rest = source[line_end:]
-    instruction = f"{before} {said}".strip() if before and not before.endswith("\n") else f"{before}{said}"
-    command = Command.RUN
-    if match := _COMMAND.match(said):
-        command = _COMMANDS[" ".join(match["command"].lower().split())]
-    return Mention(command, (instruction + rest).strip(), options, problems)
+    before, rest = source[:start].rstrip(" \t"), source[line_end:]
+    joint = " " if before and said and before[-1] not in "\n*_~([\"'" else ""
+    command = _command(said or rest.strip().partition("\n")[0], in_table=before.rpartition("\n")[2].startswith("|"))
+    return Mention(command, f"{before}{joint}{said}{rest}".strip(), options, problems)
+
+
+def _with_markup(source: str, start: int, stop: int) -> tuple[int, int]:
+    """The span with the markup that is only around the mention: `**@greenloop**`, `[@greenloop](address)`."""
+    if source[:start].endswith("[") and (link := re.compile(r"\]\([^)\s]*\)").match(source, stop)):
+        start, stop = start - 1, link.end()
+    for mark in _MARKUP:
+        if source[:start].endswith(mark) and source.startswith(mark, stop):
+            return start - len(mark), stop + len(mark)
+    return start, stop
+
+
+def _command(said: str, *, in_table: bool) -> Command:
+    """The command in the words after the mention; markup, quotes and emoji around it do not matter."""
+    words = said.partition("|")[0] if in_table else said
+    alone = _COMMAND.fullmatch(_AROUND.sub("", words)) if len(words) <= MAX_COMMAND else None
+    if match := alone or _COMMAND.match(said):
+        return _COMMANDS[" ".join(match["command"].lower().split())]
+    return Command.RUN

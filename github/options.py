@@ -9,9 +9,11 @@ from github.refs import branch_problem
 KNOWN = ("runtime", "model", "base", "cap")
 MAX_CAP = 50
 
+_VALUE = r"""(?:"[^"]*"|'[^']*'|`[^`]*`|\S+)"""
 # Phones turn "--" into a dash.
-_OPTION = re.compile(r"(?<!\S)(?:--|—|–)(?P<name>[A-Za-z][\w-]*)(?:=(?P<given>\S*))?")
-_CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
+_OPTION = re.compile(rf"(?<!\S)(?:--|—|–)(?P<name>[A-Za-z][\w-]*)(?:=(?P<given>{_VALUE}|))?")
+_FOLLOWING = re.compile(rf"[ \t]+(?!--|—|–)({_VALUE})")
+_TICKS = re.compile("`+")
 _NAME = re.compile(r"[A-Za-z0-9][\w./:@+-]{0,127}\Z")
 
 
@@ -31,10 +33,9 @@ def read_options(line: str) -> tuple[str, Options, tuple[str, ...]]:
     A known option counts anywhere on the line. An unknown one is a mistake at the line's start or end; in the middle it
     is part of the sentence ("add a --verbose flag"). Inline code is never an option.
     """
-    code = [match.span() for match in _CODE.finditer(line)]
     options, problems, kept, at = Options(), [], "", 0
-    for match in _OPTION.finditer(line):
-        if match.start() < at or any(start <= match.start() < stop for start, stop in code):
+    for match in _OPTION.finditer(_without_code(line)):
+        if match.start() < at:
             continue
         name = match["name"].lower()
         value, end = _value(line, match)
@@ -50,10 +51,26 @@ def read_options(line: str) -> tuple[str, Options, tuple[str, ...]]:
     return re.sub(r"[ \t]{2,}", " ", kept + line[at:]), options, tuple(problems)
 
 
+def _without_code(line: str) -> str:
+    """The line with its inline code blanked out, character by character."""
+    ticks = [match.span() for match in _TICKS.finditer(line)]
+    ends: dict[int, int] = {}  # by how many ticks, from the line's end on: where the next such tick ends
+    closing = [0] * len(ticks)
+    for number, (start, stop) in reversed(list(enumerate(ticks))):
+        closing[number] = ends.get(stop - start, 0)
+        ends[stop - start] = stop
+    parts, at = [], 0
+    for (start, _stop), end in zip(ticks, closing, strict=True):
+        if end and start >= at:
+            parts += [line[at:start], "\0" * (end - start)]
+            at = end
+    return "".join([*parts, line[at:]])
+
+
 def _value(line: str, match: re.Match[str]) -> tuple[str, int]:
     if match["given"] is not None:
-        return match["given"].strip("`\"'"), match.end()
-    following = re.compile(r"[ \t]+(?!--|—|–)(\S+)").match(line, match.end())
+        return line[slice(*match.span("given"))].strip("`\"'"), match.end()
+    following = _FOLLOWING.match(line, match.end())
     return (following[1].strip("`\"'"), following.end()) if following else ("", match.end())
 
 

@@ -22,6 +22,11 @@ HANDLES = ("greenloop",)
         "# @greenloop fix it",
         "**@greenloop** fix it",
         "*@greenloop fix it*",
+        "_@greenloop fix it_",
+        "__@greenloop__ fix it",
+        "请@greenloop 修复",
+        "@greenloop。修复",
+        "On the forum Bob wrote:\n\n> it fails\n\n@greenloop fix that",
         "[@greenloop](https://example.com) fix it",
         "> somebody said something\n\n@greenloop fix that",
         "```\ncode\n```\n@greenloop fix that",
@@ -94,6 +99,15 @@ def test_a_mention_in_running_text_addresses_us(text: str) -> None:
         "Thanks!\n\n________________________________\nFrom: A\nSent: B\n\n@greenloop fix it",
         "@greenloop's work is fine",
         "foo+@greenloop",
+        "foo_@greenloop",
+        "@greenloop__team",
+        "é@greenloop",
+        "@greenloopé",
+        "＠greenloop fix it",
+        "@greenl\u043e\u043ep fix it",
+        "Thanks\r\n\r\nOn Mon, 3 Nov 2026 at 10:00, A <a@example.com> wrote:\r\n@greenloop fix it",
+        "Thanks\n\nOn Mon, Nov 3, 2026 at 10:00 AM A ***@***.***> wrote:\n@greenloop fix it",
+        "Thanks\r\n\r\n________________________________\r\nFrom: A\r\n\r\n@greenloop fix it",
         "@green loop",
     ],
 )
@@ -137,6 +151,53 @@ def test_a_command_stands_alone_and_a_sentence_is_free_text(said: str, command: 
     assert mention.command is command
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**@greenloop stop**",
+        "**@greenloop** stop",
+        "_@greenloop stop_",
+        "~~@greenloop~~ stop",
+        "[@greenloop](https://example.com) stop",
+        "[@greenloop stop](https://example.com/x)",
+        "@greenloop `stop`",
+        '@greenloop "stop"',
+        "@greenloop 🙏 stop 🛑",
+        "@greenloop\r\nstop\r\n",
+        "hey @greenloop... stop!",
+        "- [ ] @greenloop stop",
+        "# @greenloop stop #",
+        "@greenloop stop\n---",
+        "| what | why |\n|---|---|\n| @greenloop stop | it is wrong |",
+        "<details><summary>@greenloop stop</summary>\n</details>",
+        "@greenloop stop\n@greenloop retry",
+    ],
+)
+def test_markup_around_a_command_does_not_make_a_task_of_it(text: str) -> None:
+    mention = read(text, HANDLES)
+    assert mention is not None
+    assert mention.command is Command.STOP
+
+
+@pytest.mark.parametrize(
+    "said", ["`retry` is broken, mend it", "status.json is wrong", "help/ has a typo", '"stop" does nothing here']
+)
+def test_a_sentence_that_begins_with_a_command_in_markup_is_free_text(said: str) -> None:
+    mention = read(f"@greenloop {said}", HANDLES)
+    assert mention is not None
+    assert (mention.command, mention.instruction) == (Command.RUN, said)
+
+
+@pytest.mark.parametrize(
+    ("text", "instruction"),
+    [("**@greenloop** fix", "fix"), ("[@greenloop](x) fix", "fix"), ("*@greenloop fix*", "*fix*")],
+)
+def test_markup_that_was_only_around_the_mention_is_no_part_of_the_task(text: str, instruction: str) -> None:
+    mention = read(text, HANDLES)
+    assert mention is not None
+    assert mention.instruction == instruction
+
+
 def test_the_instruction_is_the_whole_text_without_the_mention() -> None:
     text = "The login fails:\n\n```\nTraceback: boom\n```\n\n@greenloop --cap 5 please fix it\n\n> as quoted\n"
     mention = read(text, HANDLES)
@@ -169,10 +230,34 @@ def test_private_use_characters_cannot_fake_a_mention() -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["[", "*a ", "> ", "`", "<!-", "[a](", "_a", "![[", "a**", "*_", "- ", "<a ", "&", "\\"]
+    "unit",
+    [
+        "[",
+        "*a ",
+        "> ",
+        "`",
+        "<!-",
+        "[a](",
+        "_a",
+        "![[",
+        "a**",
+        "*_",
+        "- ",
+        "<a ",
+        "&",
+        "\\",
+        "On a\n",
+        "_ ",
+        "](",
+        ".-",
+        "--a ",
+        "--cap 1 `x` ",
+        "` --a ",
+    ],
 )
 def test_no_text_of_a_stranger_takes_long_to_read(unit: str) -> None:
     text = (unit * 30_000)[:30_000] + "\n\n@greenloop fix it"
     started = time.process_time()
     read(text, HANDLES)
+    read(f"@greenloop {text}", HANDLES)
     assert time.process_time() - started < 5

@@ -14,6 +14,9 @@ from github.options import Options, read_options
         ("—cap 2 fix", Options(cap=2), "fix"),
         ("retry --cap=1", Options(cap=1), "retry"),
         ('--model "gpt-5" fix', Options(model="gpt-5"), "fix"),
+        ("--model=`gpt-5` fix", Options(model="gpt-5"), "fix"),
+        ("--model `gpt-5` fix", Options(model="gpt-5"), "fix"),
+        ("``a ` --cap 9`` and ` --cap 2 fix", Options(cap=2), "``a ` --cap 9`` and ` fix"),
         ("--cap 5 --cap 5 fix", Options(cap=5), "fix"),
         ("document `--cap 9` in the README", Options(), "document `--cap 9` in the README"),
         ("add a --verbose flag to the tool", Options(), "add a --verbose flag to the tool"),
@@ -41,6 +44,8 @@ def test_options_are_taken_out_of_the_line(line: str, options: Options, text: st
         ("--cap ٣", ["1 to 50"]),
         ("--base a..b", ["`--base a..b`", "no branch name"]),
         ("--runtime $(rm)", ["`--runtime $(rm)`"]),
+        ('--model "gpt 5" fix', ["`--model gpt 5`"]),
+        ("--base='a b' fix", ["`--base a b`", "no branch name"]),
         ("--cap 2 --cap 3", ["given twice", "`2`", "`3`"]),
     ],
 )
