@@ -170,8 +170,8 @@ def _request(
     closed: str,
     label: str = "",
 ) -> Outcome:
-    actor = actor_of(event.sender) or subject.author
-    if actor is None or not actor.login:
+    actor = actor_of(event.sender)
+    if actor is None:
         return Ignored("nobody is behind it: the account is deleted")
     if me.is_me(actor):
         return Ignored("our own act")
