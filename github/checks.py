@@ -196,10 +196,11 @@ def assemble(
     for run in current:
         if run.suite_id not in with_jobs:
             newest["workflow", run.workflow_id, run.event] = _jobless(run)
+    kept = [check for check in newest.values() if check.suite_id not in dropped]
     checks = [
         replace(check, required=any(each.matches(check) for each in required))
-        for check in newest.values()
-        if check.suite_id not in dropped
+        for check in kept
+        if not _superseded(check, kept, by_suite)
     ]
     unfinished = {
         int(each.get("id") or 0)
@@ -260,6 +261,20 @@ def _newest_runs(runs: Iterable[Run]) -> list[Run]:
     for run in sorted(runs, key=lambda run: run.id):
         newest[run.workflow_id, run.event] = run
     return list(newest.values())
+
+
+def _superseded(check: Check, checks: Iterable[Check], by_suite: Mapping[int, Run]) -> bool:
+    """Whether `concurrency` cancelled the check for a newer run of its workflow on this commit, which answers for it.
+
+    A push and the pull request that it belongs to are often of one group.
+    """
+    run = by_suite.get(check.suite_id)
+    if run is None or check.conclusion != "cancelled":
+        return False
+    workflow = {each.suite_id for each in by_suite.values() if each.workflow_id == run.workflow_id and each.id > run.id}
+    return any(
+        other.suite_id in workflow and (other.name == check.name or check.kind is Kind.WORKFLOW) for other in checks
+    )
 
 
 def _check_run(found: Mapping[str, Any], runs: Mapping[int, Run]) -> Check:

@@ -12,7 +12,7 @@ from githubkit.auth import TokenAuthStrategy
 
 from github.addresses import Addresses
 from github.clock import Clock
-from github.errors import Forbidden, NotFound, PermissionMissing, RateLimited, Unauthorized
+from github.errors import Forbidden, Invalid, NotFound, PermissionMissing, RateLimited, Unauthorized
 from github.etags import Etags, Kept
 from github.names import Names
 from github.pace import Pace, Shared
@@ -147,14 +147,17 @@ class GitHubApp:
     async def mint(self, installation_id: int, repository_ids: Sequence[int], permissions: Mapping[str, str]) -> Token:
         """A new token for these repositories (at most 500; none means all) and no more than these permissions.
 
-        Raises NotFound (uninstalled), InstallationSuspended, PermissionMissing (not granted) or Invalid (a repository
-        that the installation does not include).
+        Raises NotFound (uninstalled, or a repository that the installation does not include), InstallationSuspended or
+        PermissionMissing (not granted).
         """
         body: dict[str, Any] = {"permissions": dict(permissions)} if permissions else {}
         if repository_ids:
             body["repository_ids"] = list(repository_ids)
         path = f"app/installations/{installation_id}/access_tokens"
-        answer = (await self.as_app("POST", path, json=body, repeatable=True)).json()
+        try:
+            answer = (await self.as_app("POST", path, json=body, repeatable=True)).json()
+        except Invalid as error:
+            raise NotFound(error.message, request=error.request, status=error.status) from error
         granted = answer.get("permissions") or {}
         log.info("token.minted", installation=installation_id, repositories=list(repository_ids), permissions=granted)
         expires_at = timestamp(answer["expires_at"]) - self._key.offset

@@ -21,7 +21,7 @@ async def open_or_find(
     """The open pull request from our `branch`, made if there is none.
 
     Where drafts do not exist (private repositories of free plans) it is opened as a plain one. Raises RefusedBranch for
-    `branch` = `base`, Invalid for what GitHub refuses, such as no commits between the two.
+    `branch` = `base`, a base that is not there, and where no commits are between the two.
     """
     if branch == base:
         raise RefusedBranch(f"a pull request from {branch!r} into itself makes no sense: name another base")
@@ -35,6 +35,8 @@ async def open_or_find(
             return found
         raise
     except Invalid as error:
+        if "No commits between" in error.message or any(each.field == "base" for each in error.errors):
+            raise RefusedBranch(f"no pull request from {branch!r} into {base!r} can be opened: {error}") from error
         if not draft or "draft" not in error.message.lower():
             raise
     return await _create(repository, {**wanted, "draft": False})

@@ -122,13 +122,17 @@ async def head(repository: Repository, name: str) -> str | None:
 
 
 async def file_at(repository: Repository, path: str, ref: str) -> bytes | None:
-    """The content of the file `path` at `ref` (branch or SHA), or None. At most 1 MB, which is the API's limit."""
+    """The content of the file `path` at `ref` (branch or SHA), or None. GitHub follows links inside the repository.
+
+    Raises UnreadableAnswer for more than 1 MB, which is the API's limit, and where something else than a file is.
+    """
     try:
         found = await repository.get(f"contents/{quoted(path)}", cached=True, params={"ref": ref})
     except (NotFound, EmptyRepository):
         return None
-    if not isinstance(found, dict) or found.get("type") != "file":
-        return None
+    kind = str(found.get("type")) if isinstance(found, dict) else "directory"
+    if kind != "file":
+        raise UnreadableAnswer(f"{path} at {ref} is a {kind}, and no file")
     if found.get("encoding") != "base64":
         raise UnreadableAnswer(f"{path} at {ref} is too large for the contents API ({found.get('size')} bytes)")
     return base64.b64decode(found.get("content") or "")

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
+from yaml.reader import ReaderError
 
 MAX_BYTES = 64 * 1024
 MAX_NODES = 5_000
@@ -54,6 +55,11 @@ def read_yaml(text: str | bytes) -> tuple[Node | None, tuple[Problem, ...]]:
     """The first document of `text` as plain values, or the problem that makes it unreadable. None: no document."""
     if len(text) > MAX_BYTES:
         return None, (Problem(1, 1, "", f"the file is longer than {MAX_BYTES // 1024} KiB"),)
+    try:
+        text = text.decode("utf-8-sig") if isinstance(text, bytes) else text
+    except UnicodeDecodeError as error:
+        before = error.object[: error.start].decode("utf-8")
+        return None, (_at(before, len(before), "the file is no UTF-8 text"),)
     if _brackets(text) > MAX_BRACKETS:
         return None, (Problem(1, 1, "", f"this is no YAML: more than {MAX_BRACKETS} brackets are open at once"),)
     loader = None
@@ -70,6 +76,9 @@ def read_yaml(text: str | bytes) -> tuple[Node | None, tuple[Problem, ...]]:
         mark = error.problem_mark or error.context_mark
         reason = f"this is no YAML: {error.problem or error.context}"
         return None, (Problem(mark.line + 1, mark.column + 1, "", reason) if mark else Problem(1, 1, "", reason),)
+    except ReaderError as error:
+        reason = f"this is no YAML: the character {error.character:#06x} is not allowed"
+        return None, (_at(text, error.position, reason),)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         return None, (Problem(1, 1, "", f"this is no YAML: {error}"),)
     finally:
@@ -77,11 +86,15 @@ def read_yaml(text: str | bytes) -> tuple[Node | None, tuple[Problem, ...]]:
             loader.dispose()
 
 
-def _brackets(text: str | bytes) -> int:
+def _at(text: str, position: int, reason: str) -> Problem:
+    before = text[:position]
+    return Problem(before.count("\n") + 1, position - before.rfind("\n"), "", reason)
+
+
+def _brackets(text: str) -> int:
     """How deep brackets nest, at most: PyYAML needs time in the square of it."""
-    characters = text if isinstance(text, str) else text.decode("utf-8", "replace")
     depth = deepest = 0
-    for character in characters:
+    for character in text:
         if character in "[{":
             depth += 1
             deepest = max(deepest, depth)

@@ -65,7 +65,8 @@ async def lock(tx: AsyncSession, repository_id: int) -> None:
 
 
 async def latest(tx: AsyncSession, topic: Topic) -> Session | None:
-    """The conversation about this topic that can still go on: not one whose pull request is closed or merged."""
+    """The conversation about this topic that can still go on: not one whose pull request is closed or merged, nor one
+    of the account that the repository belonged to before it was transferred."""
     same: list[ColumnElement[bool]] = []
     if topic.number is not None:
         same.append((Session.subject_number == topic.number) & (Session.subject_kind != "branch"))
@@ -79,6 +80,7 @@ async def latest(tx: AsyncSession, topic: Topic) -> Session | None:
     found = await tx.execute(
         select(Session)
         .where(Session.repository_id == topic.repository_id, or_(*same))
+        .where(Session.installation_id == topic.installation_id)
         .where(or_(Session.pull_state.is_(None), Session.pull_state == "open"))
         .order_by(Session.id.desc())
         .limit(1)

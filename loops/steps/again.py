@@ -24,38 +24,41 @@ ASKED, REFUSED = "asked", "refused"
 SOON = 2.0  # seconds until GitHub shows that what was asked to run again is queued
 
 
-async def reruns_of(loop: Loop, session: Session, sha: str, red: Sequence[Check]) -> int:
-    """How often what is red on this head was run again, or could not be."""
-    return spent([each.external_id for each in await _wishes(loop, session, sha)], red)
+async def wishes(loop: Loop, session: Session, sha: str) -> Sequence[Effect]:
+    """The reruns of this head that are recorded."""
+    async with loop.database.read() as tx:
+        where = (Effect.session_id == session.id, Effect.kind == KIND, Effect.key.startswith(f"{sha}:"))
+        return (await tx.execute(select(Effect).where(*where).order_by(Effect.id))).scalars().all()
 
 
-def spent(wishes: Sequence[str], red: Sequence[Check]) -> int:
-    """The reruns that count for what is red, of all that were wished for on its commit; 0 for first attempts of runs.
+def spent(wished: Sequence[str], red: Sequence[Check]) -> int:
+    """How often what is red was run again, or could not be, of all that was wished for on its commit; 0 for first
+    attempts of runs.
 
     Runs of one commit fail one after the other: the second is not to pay for the rerun of the first.
     """
-    asked = [each for wish in wishes for each in json.loads(wish)]
+    asked = [each for wish in wished for each in json.loads(wish)]
     untried = all(check.run_id and check.run_attempt == 1 and _identity(check) not in asked for check in red)
-    return 0 if untried else len(wishes)
+    return 0 if untried else len(wished)
 
 
-async def _wishes(loop: Loop, session: Session, sha: str) -> Sequence[Effect]:
-    async with loop.database.read() as tx:
-        where = (Effect.session_id == session.id, Effect.kind == KIND, Effect.key.startswith(f"{sha}:"))
-        return (await tx.execute(select(Effect).where(*where))).scalars().all()
+async def go_on(
+    loop: Loop, repo: Handle, session: Session, wished: Sequence[Effect], red: Sequence[Check]
+) -> float | None:
+    """Ask for the reruns that are recorded and were perhaps never asked for; the time to look again."""
+    found = next((wish for wish in wished if wish.digest is None), None)
+    if found is None:
+        return None
+    return await _ask(loop, repo, session, found.key, found.external_id, red)
 
 
-async def go_on(loop: Loop, repo: Handle, session: Session, sha: str, red: Sequence[Check]) -> float | None:
-    """Ask for the reruns of this head that are recorded and were perhaps never asked for; the time to look again."""
-    found = next((each for each in await _wishes(loop, session, sha) if each.digest is None), None)
-    return await _ask(loop, repo, session, found.key, found.external_id, red) if found else None
+async def run_again(loop: Loop, repo: Handle, session: Session, key: str, failed: Sequence[Failure]) -> float | None:
+    """Have what failed run once more. The time to look again; None when GitHub runs none of it again.
 
-
-async def run_again(loop: Loop, repo: Handle, session: Session, sha: str, failed: Sequence[Failure]) -> float | None:
-    """Have what failed run once more. The time to look again; None when GitHub runs none of it again."""
+    `key` is the commit and which rerun of it this is: "SHA:1".
+    """
     checks = [check for each in failed for check in each.checks]
-    nth = len(await _wishes(loop, session, sha)) + 1
-    key, wanted = f"{sha}:{nth}", wish_for(checks)
+    wanted = wish_for(checks)
     now = loop.clock()
     async with loop.database.write() as tx:
         await effects.keep(tx, session.id, KIND, key, wanted, None, now)

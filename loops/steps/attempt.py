@@ -13,7 +13,7 @@ from loops.context import Loop
 from loops.conversations import Ask, add_turn
 from loops.next_attempt import GiveUp, History, Repair, Rerun, asked_about_checks, choose
 from loops.redact import Redactor
-from loops.steps.again import go_on, reruns_of, run_again
+from loops.steps.again import go_on, run_again, spent, wishes
 from loops.steps.base import known_at_base
 from loops.steps.checks import fresh_state, store_state
 from loops.steps.finish import finish
@@ -52,9 +52,11 @@ async def repair(loop: Loop, session: Session, action: decide.Repair) -> float |
         note = "The last turn changed nothing, and the checks are still red."
         await finish(loop, session, decide.Finish("failed", reason="no_progress", note=note))
         return None
-    if (until := await go_on(loop, repo, session, action.sha, state.red)) is not None:
+    wished = await wishes(loop, session, action.sha)
+    if (until := await go_on(loop, repo, session, wished, state.red)) is not None:
         return until
-    history = History(past.count, past.fingerprints, await reruns_of(loop, session, action.sha, state.red))
+    reruns = spent([wish.external_id for wish in wished], state.red)
+    history = History(past.count, past.fingerprints, reruns)
     found = await collect(
         repo,
         state.red,
@@ -65,7 +67,7 @@ async def repair(loop: Loop, session: Session, action: decide.Repair) -> float |
     known = frozenset[str]() if past.asked else await known_at_base(loop, repo, session, state.red)
     match choose(failures(found), known, history, cap=session.cap, reruns=loop.options.reruns):
         case Rerun(failed):
-            return await run_again(loop, repo, session, action.sha, failed)
+            return await run_again(loop, repo, session, f"{action.sha}:{len(wished) + 1}", failed)
         case GiveUp(reason, note):
             await finish(loop, session, decide.Finish("failed", reason=reason, note=note))
         case Repair() as chosen:

@@ -8,6 +8,7 @@ from github.repository import Repository as Handle
 from loops import decide, journal
 from loops.context import Loop
 from loops.pictures import rules
+from loops.steps.pullstate import has_ended
 from loops.steps.start import handle
 from loops.tables import Repository, Session
 
@@ -29,12 +30,15 @@ async def look_at_checks(loop: Loop, session: Session, action: decide.LookAtChec
 
 
 async def fresh_state(loop: Loop, session: Session, sha: str) -> Fresh | None:
-    """The state of the session's head; None when the head is another one by now, which is recorded instead."""
+    """The state of the session's head; None when the head is another one by now, or its pull request is closed: that is
+    recorded instead."""
     async with loop.database.read() as tx:
         repository = await tx.get_one(Repository, session.repository_id)
     repo = handle(loop, repository)
     asked_at = loop.clock()
     pull = await repositories.pull(repo, session.pull_number) if session.pull_number else None
+    if pull is not None and await has_ended(loop, session, pull):
+        return None
     if pull is not None and pull.head_sha != sha and await _moved(loop, repo, session, sha):
         return None
     base = pull.base_ref if pull else session.base_branch

@@ -20,6 +20,7 @@ ENDS = {
     Change.ISSUE_TRANSFERRED: "the issue was transferred",
     Change.BRANCH_DELETED: "the branch was deleted",
     Change.ARCHIVED: "the repository was archived",
+    Change.TRANSFERRED: "the repository was transferred",
     Change.REPOSITORY_DELETED: "the repository was deleted",
     Change.UNINSTALLED: "the App was uninstalled",
     Change.SUSPENDED: "the App was suspended",

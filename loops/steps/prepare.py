@@ -6,8 +6,11 @@ from typing import Any
 
 import structlog
 
+from github import comments
+from github.outcomes import Source, Where
+from github.repository import Repository as Handle
 from k8s.boxes import BoxesUnavailable, BoxState
-from loops import decide, journal
+from loops import conversations, decide, journal
 from loops.caps import Caps
 from loops.choice import CannotRun
 from loops.context import Loop
@@ -50,6 +53,9 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
     try:
         await admit(loop, repo, session)
         start = await start_of(loop, repo, session, turn)
+        if not await _still_asked(repo, turn):
+            await _withdraw(loop, session, turn)
+            return None
         chosen = await runtime_of(loop, session)
         wanted = await env_of(loop, session, start, repository.full_name)
         prompt = await prompt_of(loop, repo, session, turn, start, wanted, chosen.runtime.name)
@@ -137,6 +143,19 @@ async def _say(loop: Loop, turn: Turn, text: str) -> None:
         row = await tx.get_one(Turn, turn.id)
         row.waits = text
         await journal.append(tx, row.session_id, [("status", {"text": text})], at=loop.clock(), turn_id=row.id)
+
+
+async def _still_asked(repo: Handle, turn: Turn) -> bool:
+    """Whether the comment that asked is there: the webhook about its deletion may have come before its own, or not."""
+    where = turn.source.get("where")
+    if where is None or turn.handed_at is not None:
+        return True
+    return await comments.still_there(repo, Source(Where(where), int(turn.source.get("id") or 0)))
+
+
+async def _withdraw(loop: Loop, session: Session, turn: Turn) -> None:
+    async with loop.database.write() as tx:
+        await conversations.withdraw(tx, session.repository_id, int(turn.source["id"]), loop.clock())
 
 
 async def _limits(loop: Loop, session: Session, turn: Turn) -> dict[str, Any]:

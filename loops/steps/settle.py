@@ -5,7 +5,7 @@ from dataclasses import replace
 import structlog
 from sqlalchemy import delete
 
-from github import pulls
+from github import pulls, repositories
 from github.commits import Person as CoAuthor
 from github.commits import commit_message
 from github.publish import HistoryRewritten, MergeConflict, Publication, Published, publish
@@ -26,7 +26,8 @@ from loops.steps import forks
 from loops.steps.box import ONCE_MORE, restart_turn, why_stopped
 from loops.steps.conflict import begin_conflict_turn, handed_back
 from loops.steps.guarding import guard
-from loops.steps.start import handle
+from loops.steps.pullstate import has_ended
+from loops.steps.start import base_of, handle
 from loops.steps.wholediff import whole_diff
 from loops.tables import Blob, Person, Repository, Session, Turn
 
@@ -60,6 +61,9 @@ async def settle(loop: Loop, session: Session, action: decide.Settle) -> None:
     published: Published | None = None
     diff = ""
     repo = handle(loop, repository)
+    pull = await repositories.pull(repo, session.pull_number) if session.pull_number is not None else None
+    if verdict.kind == "publish" and pull is not None and await has_ended(loop, session, pull):
+        verdict = Verdict("cancelled")
     if verdict.kind == "publish":
         findings = await guard(loop, repo, session, turn, result)
         if not findings.publishable:
@@ -141,10 +145,11 @@ async def _publish(loop: Loop, repo: Handle, session: Session, turn: Turn, resul
 
 async def _open_pull(loop: Loop, repo: Handle, session: Session, turn: Turn, fork: Pull | None) -> None:
     draft = bool((session.config or {}).get("draft_until_green", True))
+    base, _ = await base_of(repo, session, await repositories.facts(repo))
     pull = await pulls.open_or_find(
         repo,
         branch=session.branch or "",
-        base=session.base_branch or "",
+        base=base,
         title=pull_title(session),
         body=pull_body(session, turn, loop.options.public_url, loop.me.names[0], fork=fork),
         draft=draft,
@@ -153,7 +158,7 @@ async def _open_pull(loop: Loop, repo: Handle, session: Session, turn: Turn, for
     async with loop.database.write() as tx:
         fresh = await tx.get_one(Session, session.id)
         fresh.pull_number, fresh.pull_node_id, fresh.pull_draft = pull.number, pull.node_id, pull.draft
-        fresh.pull_state = "open"
+        fresh.pull_state, fresh.base_branch = "open", pull.base_ref
         entry = ("pull_request", {"number": pull.number, "text": f"pull request #{pull.number}"})
         await journal.append(tx, session.id, [entry], at=now, turn_id=turn.id)
 

@@ -61,8 +61,7 @@ async def _begin(loop: Loop, repo: Handle, session: Session, turn: Turn) -> Star
     facts = await repositories.facts(repo)
     if facts.archived:
         raise CannotStart("archived", f"{facts.full_name} is archived, so nothing can be pushed to it.")
-    base = str(session.options.get("base") or session.base_branch or facts.default_branch)
-    base_sha = await repositories.head(repo, base) if base else None
+    base, base_sha = await base_of(repo, session, facts)
     if base_sha is None and session.options.get("base"):
         raise CannotStart("no_base", f"There is no branch `{base}` in {facts.full_name}.")
     if base_sha is None:
@@ -79,6 +78,19 @@ async def _begin(loop: Loop, repo: Handle, session: Session, turn: Turn) -> Star
         merge = await _red(repo, session, turn, base, tip)
         return Start(tip, f"refs/heads/{branch}", branch, base, base_sha, merge=merge)
     return Start(base_sha, f"refs/heads/{base}", branch, base, base_sha)
+
+
+async def base_of(repo: Handle, session: Session, facts: repositories.Facts) -> tuple[str, str | None]:
+    """The branch that the work is for, and its head (None: it is not there).
+
+    One that is gone, as after a rename, gives way to the default branch, unless somebody named it.
+    """
+    base = str(session.options.get("base") or session.base_branch or facts.default_branch)
+    sha = await repositories.head(repo, base) if base else None
+    if sha is None and not session.options.get("base") and facts.default_branch not in ("", base):
+        base = facts.default_branch
+        sha = await repositories.head(repo, base)
+    return base, sha
 
 
 async def _fork(loop: Loop, repo: Handle, session: Session, branch: str, tip: str | None) -> Start:

@@ -76,6 +76,24 @@ async def test_settings_on_another_branch_do_not_count_and_newer_ones_on_the_def
     assert (first.branch or "").startswith("greenloop/") and (second.branch or "").startswith("good/")
 
 
+async def test_what_is_no_file_in_its_place_is_said_and_a_link_to_one_is_followed(tmp_path: Path) -> None:
+    folder = tmp_path / "source" / ".github"
+    folder.mkdir(parents=True)
+    (folder / "greenloop.yml").symlink_to("../settings.yml")
+    async with house(tmp_path, files={"settings.yml": "branch_prefix: linked/\n"}) as home:
+        home.agent(RIGHT)
+        await home.comment(await home.issue(), "@greenloop fix it")
+        linked = await home.ended()
+    assert (linked.branch or "").startswith("linked/")
+    async with house(tmp_path / "other", files={f"{PATH}/readme": "a folder"}) as home:
+        home.agent(RIGHT)
+        number = await home.issue()
+        await home.comment(number, "@greenloop fix it")
+        session = await home.ended()
+        told = [each for each in await home.bot_comments(number) if PATH in each]
+    assert session.outcome == "green" and len(told) == 1 and "is a directory, and no file" in told[0]
+
+
 async def test_a_broken_file_is_said_once_in_place_and_the_defaults_hold(tmp_path: Path) -> None:
     async with house(tmp_path, files={PATH: "branch_prefix: x/\ntest_guard: loud\n"}) as home:
         home.agent(RIGHT)

@@ -77,6 +77,20 @@ def test_push_and_pull_request_runs_of_one_workflow_both_count() -> None:
     assert sorted(check.conclusion for check in both.checks) == ["failure", "success"]
 
 
+def test_a_run_that_concurrency_cancelled_for_a_newer_one_of_its_workflow_was_superseded() -> None:
+    jobs = [job(1, "test", "cancelled", 8), job(2, "test", "success", 9), job(3, "other", "cancelled", 7)]
+    runs = [run(100, 8, event="push"), run(101, 9, event="pull_request"), run(99, 7, workflow=2)]
+    assert results(found(jobs, runs=runs)) == {"test": "success", "other": "cancelled"}
+    pending = run(98, 6, event="push", conclusion="cancelled")
+    assert results(found(jobs[1:2], runs=[pending, runs[1]])) == {"test": "success"}
+
+
+def test_a_cancelled_check_that_no_newer_run_answers_for_stays() -> None:
+    jobs = [job(1, "test", "success", 8), job(2, "test", "cancelled", 9), job(3, "deploy", "cancelled", 8)]
+    runs = [run(100, 8, event="push"), run(101, 9, event="pull_request")]
+    assert sorted(check.conclusion for check in found(jobs, runs=runs).checks) == ["cancelled", "cancelled", "success"]
+
+
 def test_an_older_run_of_the_same_workflow_and_event_was_superseded() -> None:
     jobs = [job(1, "old-name", "cancelled", 8), job(2, "test", "success", 9)]
     snapshot = found(jobs, [suite(8, "queued"), suite(9)], runs=[run(100, 8), run(101, 9)])

@@ -11,7 +11,6 @@ from github.emulator.hub import Options
 from github.emulator.local import LocalGitHub
 from github.errors import (
     InstallationSuspended,
-    Invalid,
     NotFound,
     PermissionMissing,
     RateLimited,
@@ -155,7 +154,7 @@ async def test_a_suspended_installation_says_so(spot: Spot, repository: Reposito
 
 async def test_a_repository_outside_the_installation_cannot_be_asked_for(spot: Spot, app: GitHubApp) -> None:
     other = spot.local.add_repository(f"{spot.owner}/other")
-    with pytest.raises(Invalid):
+    with pytest.raises(NotFound, match="not accessible"):
         await facts(app.repository(spot.installation.id, other.id))
 
 

@@ -135,8 +135,22 @@ def test_aliases_in_moderation_are_fine() -> None:
     assert loaded.config.checks.ignore == ["a/**"]
 
 
-def test_invalid_bytes_are_a_problem_and_no_crash() -> None:
-    assert load(b"label: \xff\xfe\n").problems
+@pytest.mark.parametrize(
+    ("content", "where"),
+    [
+        (b"label: x\nmodel: \xff\xfe\n", "line 2, column 8: the file is no UTF-8 text"),
+        ("réglages: oui\n".encode("latin-1"), "line 1, column 2: the file is no UTF-8 text"),
+        ("label: x\n".encode("utf-16"), "line 1, column 1: the file is no UTF-8 text"),
+        (b"label: x\nmodel: a\x00b\n", "line 2, column 9: this is no YAML: the character 0x0000 is not allowed"),
+    ],
+)
+def test_bytes_that_are_no_text_are_a_problem_with_its_place(content: bytes, where: str) -> None:
+    assert [str(problem) for problem in load(content).problems] == [where]
+
+
+def test_a_file_of_a_windows_editor_is_read() -> None:
+    loaded = load(b"\xef\xbb\xbflimits:\r\n  attempts: 2\r\n")
+    assert (loaded.problems, loaded.config.limits.attempts) == ((), 2)
 
 
 def test_the_published_schema_is_current() -> None:

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import posixpath
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -11,7 +12,7 @@ from github.emulator.api.route import Route
 from github.emulator.git import refs, trees
 from github.emulator.git.commits import Commit, Person, write
 from github.emulator.git.policy import Update
-from github.emulator.git.repository import EMPTY_TREE, ZERO, TreeEntry
+from github.emulator.git.repository import EMPTY_TREE, ZERO, GitRepository, TreeEntry
 from github.emulator.rest.refs import move
 from github.emulator.views import commits as views
 from github.emulator.views import repositories
@@ -42,6 +43,13 @@ def _shown(call: Call, entry: TreeEntry, path: str, ref: str, listing: bool) -> 
     }
 
 
+def _followed(git: GitRepository, commit: str, link: TreeEntry, path: str) -> TreeEntry:
+    """What a symbolic link leads to, if that is a file of the repository; else the link."""
+    target = posixpath.normpath(posixpath.join(posixpath.dirname(path), git.read(link.sha).decode(errors="replace")))
+    found = git.entry(commit, target) if not target.startswith(("/", "..")) else None
+    return found if found is not None and found.kind == "blob" and found.mode != "120000" else link
+
+
 def get(call: Call) -> Answer:
     repository, git = call.repository, call.repository.git
     path = unquote(call.params.get("path", "")).strip("/")
@@ -60,6 +68,8 @@ def get(call: Call) -> Answer:
         if "object" in accept:
             return Answer(200, _shown(call, entry, path, ref, listing=False) | {"entries": rows})
         return Answer(200, rows)
+    if entry.mode == "120000":
+        entry = _followed(git, commit, entry, path)
     data = git.read(entry.sha) if entry.kind == "blob" else b""
     if "raw" in accept:
         return Answer(200, data, media="application/vnd.github.raw; charset=utf-8")
