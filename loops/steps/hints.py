@@ -42,17 +42,12 @@ async def take_hint(loop: Loop, hint: Hint) -> Decision:
 
 async def take_opened(loop: Loop, news: News) -> Decision:
     """A pull request was opened: its head may have gone red before, and no event will say so again."""
-    if news.repo is None or news.subject is None or news.subject.head_repository_id != news.repo.id:
-        return Decision("noted", news.change.value)
-    sha, repo = news.subject.head_sha, news.repo
-    handle = loop.github.repository(repo.installation_id, repo.id, repo.full_name)
-    facts = await repositories.facts(handle)
-    loaded = await repositories.settings(handle, facts.default_branch)
-    if loaded.config.autofix.pull_requests in ("off", "ours"):
-        return Decision("noted", news.change.value)
-    if not await _still_red(loop, handle, sha):
-        return Decision("noted", news.change.value)
-    return await _unasked(loop, Hint(repo, sha, "pull_request", news.subject.head_ref, (news.subject.number,)))
+    noted, subject = Decision("noted", news.change.value), news.subject
+    if news.repo is None or subject is None or subject.head_repository_id != news.repo.id:
+        return noted
+    opened = Hint(news.repo, subject.head_sha, "pull_request", subject.head_ref, (subject.number,))
+    decision = await _unasked(loop, opened)
+    return decision if decision.session_id is not None else noted
 
 
 async def _unasked(loop: Loop, hint: Hint) -> Decision:
@@ -64,8 +59,8 @@ async def _unasked(loop: Loop, hint: Hint) -> Decision:
     if isinstance(found, str):
         return Decision("ignored", found)
     topic, owner = found
-    if not await _still_red(loop, repo, hint.sha):
-        return Decision("ignored", f"what was red on {hint.sha[:12]} has run again since")
+    if not await _red(loop, repo, topic, loaded.config):
+        return Decision("ignored", f"nothing that counts is red on {hint.sha[:12]} now")
     now = loop.clock()
     limits = loaded.config.limits
     cap = limits.attempts if "attempts" in limits.model_fields_set else loop.options.cap
@@ -86,10 +81,11 @@ async def _unasked(loop: Loop, hint: Hint) -> Decision:
     return Decision("started", "red checks", session.id)
 
 
-async def _still_red(loop: Loop, repo: Repository, sha: str) -> bool:
-    """Whether the commit is red by what GitHub says now: events come late, and of older attempts."""
-    found = await checks.snapshot(repo, sha, own_app_id=loop.me.app_id)
-    return any(check.conclusion in settle.FAILING for check in found.checks)
+async def _red(loop: Loop, repo: Repository, topic: Topic, config: RepositoryConfig) -> bool:
+    """Whether a check that counts is red by what GitHub says now: events come late, and of older attempts."""
+    sha, now = topic.head_sha or "", loop.clock()
+    found = await checks.snapshot(repo, sha, own_app_id=loop.me.app_id, base=topic.base_branch)
+    return bool(settle.settle(found, config.checks, now=now, since=now).red)
 
 
 async def _topic(

@@ -28,7 +28,7 @@ from loops.steps.conflict import begin_conflict_turn, handed_back
 from loops.steps.guarding import guard
 from loops.steps.pullstate import has_ended
 from loops.steps.start import base_of, handle
-from loops.steps.wholediff import whole_diff
+from loops.steps.wholediff import WholeDiff, whole_diff
 from loops.tables import Blob, Person, Repository, Session, Turn
 
 log = structlog.get_logger(__name__)
@@ -59,7 +59,7 @@ async def settle(loop: Loop, session: Session, action: decide.Settle) -> None:
     if verdict.kind == "publish" and (over := _too_much(turn, result, before)) is not None:
         verdict = Verdict("failed", over.reason)
     published: Published | None = None
-    diff = ""
+    diff: WholeDiff | None = None
     repo = handle(loop, repository)
     pull = await repositories.pull(repo, session.pull_number) if session.pull_number is not None else None
     if verdict.kind == "publish" and pull is not None and await has_ended(loop, session, pull):
@@ -74,7 +74,7 @@ async def settle(loop: Loop, session: Session, action: decide.Settle) -> None:
     if verdict.kind == "publish":
         try:
             published = await _publish(loop, repo, session, turn, result)
-            diff = await whole_diff(loop, repo, session, turn, published.head) or result.diff
+            diff = await whole_diff(loop, repo, session, turn, published.head)
         except forks.HeadMoved as error:
             verdict = Verdict("failed", "head_moved", str(error))
         except MergeConflict as conflict:
@@ -171,7 +171,7 @@ async def _record(
     outcome: dict[str, object],
     verdict: Verdict,
     published: Published | None,
-    diff: str,
+    diff: WholeDiff | None,
 ) -> None:
     now = loop.clock()
     async with loop.database.write() as tx:
@@ -194,8 +194,9 @@ async def _record(
             row.status = "done"
             fresh.status = "waiting"
             row.changed_files = [change.path for change in result.changes]
-            fresh.changed_files = sorted({*map(str, fresh.changed_files), *map(str, row.changed_files)})
-            fresh.diff, fresh.summary = diff, row.message
+            fresh.diff = diff.text if diff else result.diff
+            fresh.changed_files = list(diff.files if diff else sorted({*fresh.changed_files, *row.changed_files}))
+            fresh.summary = row.message
             _note(fresh, verdict.note)
         elif verdict.kind == "nothing":
             row.status = "done"

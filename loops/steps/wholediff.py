@@ -1,10 +1,13 @@
-"""All that a session's branch changes, for its page."""
+"""All that a session's branch changes."""
+
+from dataclasses import dataclass
 
 import structlog
 
 from github import repositories
 from github.errors import GitHubError
 from github.repository import Repository as Handle
+from k8s.native.diffs import changed_files
 from loops.context import Loop
 from loops.results import shown_diff
 from loops.steps.guarding import redactor_of
@@ -13,11 +16,19 @@ from loops.tables import Session, Turn
 log = structlog.get_logger(__name__)
 
 
-async def whole_diff(loop: Loop, repo: Handle, session: Session, turn: Turn, head: str) -> str | None:
+@dataclass(frozen=True)
+class WholeDiff:
+    """The diff as it may be shown, and the files in it."""
+
+    text: str
+    files: tuple[str, ...]
+
+
+async def whole_diff(loop: Loop, repo: Handle, session: Session, turn: Turn, head: str) -> WholeDiff | None:
     """What `head` changes since it left the base branch; None where GitHub has no diff of it (too large)."""
     try:
         found = await repositories.diff(repo, session.base_branch or "", head)
     except GitHubError as error:
         log.warning("diff.none", session=session.public_id, head=head, error=str(error))
         return None
-    return shown_diff(found, await redactor_of(loop, turn))
+    return WholeDiff(shown_diff(found, await redactor_of(loop, turn)), tuple(sorted(changed_files(found))))

@@ -36,10 +36,13 @@ async def push(home: House, path: str, content: str, branch: str = "main") -> st
     return str((await home.post("alice", f"contents/{path}", body | more, method="PUT"))["commit"]["sha"])
 
 
+async def tip(home: House) -> str:
+    return str((await home.get("git/ref/heads/main"))["object"]["sha"])
+
+
 async def pull(home: House, labels: tuple[str, ...] = ()) -> int:
     """A pull request by Alice from a branch of the repository, red."""
-    tip = (await home.get("git/ref/heads/main"))["object"]["sha"]
-    await home.post("alice", "git/refs", {"ref": "refs/heads/topic", "sha": tip})
+    await home.post("alice", "git/refs", {"ref": "refs/heads/topic", "sha": await tip(home)})
     await push(home, "value.txt", "wrong", "topic")
     body = {"title": "Alice's change", "head": "topic", "base": "main", "body": "nothing is asked for here"}
     number = int((await home.post("alice", "pulls", body))["number"])
@@ -175,6 +178,37 @@ async def test_only_labelled_pull_requests_are_watched_where_the_repository_says
         await push(home, "again.txt", "x", "topic")
         session = await home.ended()
         assert (session.pull_number, session.trigger, session.outcome) == (number, "checks", "green")
+
+
+async def test_repairs_of_a_watched_pull_request_are_switched_off_and_on_by_word(tmp_path: Path) -> None:
+    async with house(tmp_path, files=GREEN | settings(pull_requests="all")) as home:
+        home.agent(RIGHT)
+        await home.post("alice", "git/refs", {"ref": "refs/heads/topic", "sha": await tip(home)})
+        await push(home, "more.txt", "x", "topic")
+        body = {"title": "Alice's change", "head": "topic", "base": "main"}
+        number = int((await home.post("alice", "pulls", body))["number"])
+        await home.comment(number, "@greenloop autofix off")
+        await home.handled("issue_comment")
+        await push(home, "value.txt", "wrong", "topic")
+        await refused(home, "repairs are switched off here")
+        await home.comment(number, "**@greenloop** autofix on")
+        await home.handled("issue_comment", 2)
+        await push(home, "again.txt", "x", "topic")
+
+        async def begun() -> bool:
+            return any(session.trigger == "checks" for session in await home.sessions())
+
+        await home.until(begun)
+        session = await home.ended()
+        assert (session.outcome, session.pull_number, len(await attempts(home))) == ("green", number, 1)
+
+
+async def test_a_red_check_that_does_not_count_begins_nothing(tmp_path: Path) -> None:
+    ignoring = json.dumps({"autofix": {"pull_requests": "all"}, "checks": {"ignore": ["te*"]}})
+    async with house(tmp_path, files=GREEN | {".github/greenloop.yml": ignoring}) as home:
+        number = await pull(home)
+        await refused(home, "nothing that counts is red")
+        assert (await home.sessions(), await home.bot_comments(number)) == ([], [])
 
 
 async def test_a_pull_request_that_is_not_watched_is_left_alone_with_the_reason(tmp_path: Path) -> None:

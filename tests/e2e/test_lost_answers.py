@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.acts import RIGHT
+from tests.e2e.acts import RIGHT, push, runs
 from tests.e2e.house import CHECK, house
 
 EFFECTS = (
@@ -24,6 +24,7 @@ EFFECTS = (
     ("PATCH", "*/check-runs/*"),
     ("POST", "*/rerun-failed-jobs"),
     ("POST", "*/comments/*/replies"),
+    ("POST", "*/merges"),
 )
 NETWORK = 'echo "npm error code ECONNRESET"; echo "npm error network x"; exit 1'
 FLAKY = "'test -e {mark} || (touch {mark}; {network}); {check}'"
@@ -39,7 +40,7 @@ async def test_every_effect_fails_once_and_is_done_once(tmp_path: Path, kind: st
         number = await home.issue(body="@greenloop add a page")
         first = await home.ended()
         assert first.outcome == "green", await home.describe()
-        home.agent("pathlib.Path('better.bin').write_bytes(bytes(9))")
+        home.agent("wait(); pathlib.Path('better.bin').write_bytes(bytes(9))")
         body = {
             "body": "@greenloop better",
             "path": "page.txt",
@@ -50,12 +51,15 @@ async def test_every_effect_fails_once_and_is_done_once(tmp_path: Path, kind: st
         rules += [home.local.add_fault(kind, method="POST", path="*graphql", status=502, times=1)]
         made = await home.post("alice", f"pulls/{first.pull_number}/comments", body)
         await home.handled("pull_request_review_comment")
+        await runs(home)
+        await push(home, "hers.txt", "hers", first.branch or "")
+        home.let_go()
         session = await home.ended()
         assert [(rule.id, rule.method, rule.path) for rule in rules if rule.times] == []
         assert (session.outcome, [bool(turn.commit_sha) for turn in await home.turns()]) == ("green", [True] * 3)
         assert len(await home.bot_comments(number)) == 1
         assert len(await home.get("pulls?state=all")) == 1
-        assert len(await home.get(f"pulls/{first.pull_number}/commits")) == 3
+        assert len(await home.get(f"pulls/{first.pull_number}/commits")) == 5  # with hers, and the merge of both
         answers = await home.get(f"pulls/{first.pull_number}/comments")
         assert [each.get("in_reply_to_id") for each in answers] == [None, made["id"]]
         store = home.local.store
@@ -63,5 +67,5 @@ async def test_every_effect_fails_once_and_is_done_once(tmp_path: Path, kind: st
         assert (await home.get(f"pulls/{first.pull_number}"))["draft"] is False
         ours = [run.suite.head_sha for run in store.check_runs if run.name == "Greenloop"]
         assert len(ours) == len(set(ours)) == 3
-        assert sorted(run.attempt for run in store.runs) == [1, 1, 1, 1, 2, 2]
+        assert sorted(run.attempt for run in store.runs) == [1] * 6 + [2] * 2
         assert len(await home.get(f"issues/{number}/comments")) == 1

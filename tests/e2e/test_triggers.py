@@ -42,18 +42,19 @@ async def test_an_issue_opened_with_a_mention_and_five_labels_makes_one_session(
 
 
 async def test_a_second_mention_goes_on_with_the_same_branch_and_pull_request(home: House) -> None:
-    home.agent(RIGHT)
+    home.agent(f"pathlib.Path('less.txt').write_text('less'); {RIGHT}")
     number = await home.issue()
     await home.comment(number, "@greenloop fix it")
     first = await home.ended()
-    home.agent("pathlib.Path('more.txt').write_text('more')")
-    await home.comment(first.pull_number or 0, "@greenloop and add more.txt")
+    home.agent("pathlib.Path('less.txt').unlink(); pathlib.Path('more.txt').write_text('more')")
+    await home.comment(first.pull_number or 0, "@greenloop and add more.txt instead of less.txt")
     await home.handled("issue_comment", 2)
     session = await home.ended()
     assert [turn.commit_sha is not None for turn in await home.turns()] == [True, True]
     assert (session.id, session.pull_number, session.outcome) == (first.id, first.pull_number, "green")
     assert "+++ b/value.txt" in (session.diff or "")
     assert "+++ b/more.txt" in (session.diff or "")
+    assert (first.changed_files, session.changed_files) == (["less.txt", "value.txt"], ["more.txt", "value.txt"])
     assert len(await home.bot_comments(number)) == 1
 
 
