@@ -78,16 +78,25 @@ def _limited(
     if status not in (403, 422, 429):
         return None
     secondary = _SECONDARY.search(said) is not None
-    after = _number(headers.get("retry-after"))
     if status == 422 and not secondary:
         return None
-    if headers.get("x-ratelimit-remaining") == "0" and not secondary and "not accessible" not in said:
-        retry_at = max(_number(headers.get("x-ratelimit-reset")) or 0.0, now + (after or 1.0))
-        return errors.RateLimited(text, retry_at=retry_at, secondary=False, request=request, status=status)
-    if secondary or after is not None or status == 429:
-        retry_at = now + (SECONDARY_WAIT if after is None else after)
-        return errors.RateLimited(text, retry_at=retry_at, secondary=True, request=request, status=status)
+    used_up = headers.get("x-ratelimit-remaining") == "0" and "not accessible" not in said
+    if secondary or used_up or status == 429 or _number(headers.get("retry-after")) is not None:
+        return rate_limit(text, said, request, status, headers, now)
     return None
+
+
+def rate_limit(
+    text: str, said: str, request: str, status: int, headers: Mapping[str, str], now: float
+) -> errors.RateLimited:
+    """The limit in an answer that speaks of one, until the time that its headers tell. `said` is GitHub's message."""
+    after = _number(headers.get("retry-after"))
+    primary = headers.get("x-ratelimit-remaining") == "0" and _SECONDARY.search(said) is None
+    if primary:
+        retry_at = max(_number(headers.get("x-ratelimit-reset")) or 0.0, now + (after or 1.0))
+    else:
+        retry_at = now + (SECONDARY_WAIT if after is None else after)
+    return errors.RateLimited(text, retry_at=retry_at, secondary=not primary, request=request, status=status)
 
 
 def _forbidden(text: str, said: str, request: str, headers: Mapping[str, str]) -> GitHubError:

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from github.answers import rate_limit
 from github.errors import GitHubError, Invalid, NotFound, PermissionMissing, RateLimited
 from github.scopes import Scope
 from github.wire import Answer
@@ -122,7 +123,7 @@ class Repository:
         )
         value = answer.json()
         if value.get("errors"):
-            error = _graphql_error(value["errors"], self.app.clock.now())
+            error = _graphql_error(value["errors"], answer.headers, self.app.clock.now())
             if isinstance(error, RateLimited):
                 await self.app.limited(self.installation_id, error)
             raise error
@@ -132,12 +133,12 @@ class Repository:
         return await self.app.as_installation(self.installation_id, (self.id,), scope, method, path, **options)
 
 
-def _graphql_error(found: list[Mapping[str, Any]], now: float) -> GitHubError:
+def _graphql_error(found: list[Mapping[str, Any]], headers: Mapping[str, str], now: float) -> GitHubError:
     first = found[0]
     kind = str(first.get("type") or "")
     text = f"GraphQL: {'; '.join(str(each.get('message') or each) for each in found)}"
-    if kind == "RATE_LIMITED":
-        return RateLimited(text, retry_at=now + 60, secondary=False, request="POST graphql", status=200)
+    if kind in ("RATE_LIMITED", "RATE_LIMIT"):  # GitHub uses both
+        return rate_limit(text, text, "POST graphql", 200, headers, now)
     if kind == "NOT_FOUND":
         return NotFound(text, request="POST graphql", status=200)
     if kind == "FORBIDDEN" or "not accessible by integration" in text:

@@ -62,6 +62,7 @@ def test_slashes_stay_and_all_else_is_quoted() -> None:
         ("FORBIDDEN", "no", PermissionMissing),
         (None, "Resource not accessible by integration", PermissionMissing),
         ("RATE_LIMITED", "API rate limit exceeded", RateLimited),
+        ("RATE_LIMIT", "API rate limit already exceeded", RateLimited),
         ("UNPROCESSABLE", "Draft pull requests are not supported", Invalid),
     ],
 )
@@ -71,6 +72,16 @@ async def test_an_error_inside_a_graphql_answer_has_its_name(
     remote.answer = lambda _: httpx.Response(200, json={"data": None, "errors": [{"type": kind, "message": message}]})
     with pytest.raises(error, match=message):
         await distant.graphql("query { viewer { login } }", {})
+
+
+async def test_a_graphql_limit_ends_when_its_headers_say(remote: Remote, distant: Repository) -> None:
+    until = distant.app.clock.now() + 900
+    headers = {"x-ratelimit-remaining": "0", "x-ratelimit-reset": str(until)}
+    limit = {"errors": [{"type": "RATE_LIMITED", "message": "slow"}]}
+    remote.answer = lambda _: httpx.Response(200, json=limit, headers=headers)
+    with pytest.raises(RateLimited) as raised:
+        await distant.graphql("query { viewer { login } }", {})
+    assert (raised.value.retry_at, raised.value.secondary) == (until, False)
 
 
 async def test_a_graphql_limit_holds_for_what_follows(remote: Remote, distant: Repository) -> None:
