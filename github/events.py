@@ -97,6 +97,7 @@ class Review(msgspec.Struct, kw_only=True):
     commit_id: str | None = None
     html_url: str | None = None
     user: User | None = None
+    submitted_at: str | None = None
 
 
 class Side(msgspec.Struct, kw_only=True):

@@ -66,7 +66,7 @@ class Subject:
 class Source:
     """The text that asks, as it was delivered. `id` is its database id (0 for an issue or pull request itself).
 
-    `at` is when a comment was written, or edited last, in GitHub's form and by its clock.
+    `at` is when a comment was written, or edited last, or a review submitted, in GitHub's form and by its clock.
     An inline comment carries `path`, `line`, `diff_hunk` and `thread_id` (the first comment of its thread).
     """
 

@@ -1,5 +1,6 @@
 """Reviews of our pull requests: the threads they opened, an answer in each, and resolving one when its turn landed."""
 
+import math
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +9,9 @@ from github.comments import marked, marker
 from github.errors import NotFound
 from github.repository import Repository
 from github.scopes import Scope
+from github.tokens import timestamp
+
+SENT_SECONDS = 10.0  # in which all of a review is stored
 
 _THREADS = """query($owner: String!, $name: String!, $number: Int!, $after: String) {
   repository(owner: $owner, name: $name) { pullRequest(number: $number) {
@@ -46,9 +50,12 @@ class Remark:
     url: str
 
 
-async def remarks(repository: Repository, number: int, review_id: int) -> AsyncIterator[Remark]:
-    """The inline comments that a review made."""
+async def remarks(repository: Repository, number: int, review_id: int, submitted_at: str) -> AsyncIterator[Remark]:
+    """The inline comments that a review made, without those that were edited after it was submitted."""
+    latest = timestamp(submitted_at) + SENT_SECONDS if submitted_at else math.inf
     async for each in repository.pages(f"pulls/{number}/reviews/{review_id}/comments"):
+        if each.get("updated_at") and timestamp(each["updated_at"]) > latest:
+            continue
         yield Remark(
             id=int(each["id"]),
             thread_id=int(each.get("in_reply_to_id") or each["id"]),

@@ -80,4 +80,5 @@ def review_source(review: Review) -> Source:
         review.body or "",
         commit_id=review.commit_id or "",
         review_id=review.id or 0,
+        at=review.submitted_at or "",
     )

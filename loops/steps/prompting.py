@@ -107,7 +107,8 @@ async def _remarks(repo: Repository, number: int, turn: Turn) -> tuple[contexts.
         return (one,)
     if not source.get("review_id"):
         return ()
-    found = [each async for each in reviews.remarks(repo, number, int(source["review_id"]))]
+    submitted_at = str(source.get("at") or "")
+    found = [each async for each in reviews.remarks(repo, number, int(source["review_id"]), submitted_at)]
     return tuple(
         contexts.ReviewComment(each.author, each.body, each.path, each.line or None, each.diff_hunk) for each in found
     )

@@ -1,5 +1,6 @@
 """Every way to ask on GitHub, and texts that change after they asked."""
 
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -52,6 +53,22 @@ async def test_an_assignment_a_review_and_a_line_comment_go_on_with_one_pull_req
         "and add a test",
         "why this?",
     ]
+
+
+async def test_a_remark_that_was_edited_after_its_review_is_left_out(home: House) -> None:
+    home.agent(WORK)
+    number = await home.issue()
+    await home.comment(number, "@greenloop fix it")
+    pull = f"pulls/{(await home.ended()).pull_number}"
+    home.local.add_fault("slow", path="*/reviews/*/comments", seconds=3.0)
+    remarks = [{"path": "value.txt", "line": 1, "side": "RIGHT", "body": body} for body in ("Say why", "Say how")]
+    await home.post("alice", f"{pull}/reviews", {"event": "REQUEST_CHANGES", "body": "No", "comments": remarks})
+    home.local.hub.clock.advance(60)
+    first = (await home.get(f"{pull}/comments"))[0]
+    await home.post("alice", f"pulls/comments/{first['id']}", {"body": "Evil"}, method="PATCH")
+    assert (await turns(home, 2))[1] == ("review", "changes_requested")
+    told = json.dumps((await home.turns())[1].spec)
+    assert ("Say how" in told, "Say why" in told, "Evil" in told) == (True, False, False)
 
 
 async def test_a_mention_in_a_pull_request_is_worked_on_in_its_own_branch(home: House) -> None:

@@ -29,14 +29,14 @@ async def review(spot: Spot, tmp_path: Path) -> dict[str, Any]:
 
 
 async def test_the_remarks_of_a_review_are_listed(repository: Repository, review: dict[str, Any]) -> None:
-    found = [each async for each in remarks(repository, review["number"], review["id"])]
+    found = [each async for each in remarks(repository, review["number"], review["id"], "")]
     assert [(each.path, each.body) for each in found] == [("new.py", "why one?"), ("new.py", "why two?")]
     assert [each.thread_id for each in found] == [each.id for each in found]
 
 
 async def test_a_thread_is_answered_once(spot: Spot, repository: Repository, review: dict[str, Any]) -> None:
     number = review["number"]
-    first, second = [each async for each in remarks(repository, number, review["id"])]
+    first, second = [each async for each in remarks(repository, number, review["id"], "")]
     answer = await reply(repository, number, first.id, "t_1", "Done")
     assert await reply(repository, number, first.id, "t_1", "Done") == answer
     assert await reply(repository, number, second.id, "t_1", "Done too") != answer
@@ -47,7 +47,7 @@ async def test_a_thread_is_answered_once(spot: Spot, repository: Repository, rev
 
 async def test_a_thread_is_resolved_by_its_first_comment(repository: Repository, review: dict[str, Any]) -> None:
     number = review["number"]
-    first, _second = [each async for each in remarks(repository, number, review["id"])]
+    first, _second = [each async for each in remarks(repository, number, review["id"], "")]
     assert await resolve(repository, number, first.id)
     assert not await resolve(repository, number, first.id)
     assert {each.first_comment_id: each.resolved async for each in threads(repository, number)}[first.id]
