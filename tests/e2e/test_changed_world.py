@@ -35,11 +35,12 @@ def rename_main(home: House) -> None:
 async def test_a_default_branch_that_is_renamed_during_a_turn_gets_the_pull_request_and_the_next_turn(
     home: House,
 ) -> None:
-    home.agent(f"time.sleep(1.5); {RIGHT}")
+    home.agent(f"wait(); {RIGHT}")
     number = await home.issue()
     await home.comment(number, "@greenloop fix it")
     await runs(home)
     rename_main(home)
+    home.let_go()
     first = await home.ended()
     assert (first.outcome, (await home.get(f"pulls/{first.pull_number}"))["base"]["ref"]) == ("green", "trunk")
     home.agent(MORE)
@@ -65,11 +66,12 @@ async def test_a_conversation_goes_on_after_its_default_branch_was_renamed(home:
 async def test_a_base_that_was_asked_for_and_is_deleted_during_the_turn_is_said_at_once(home: House) -> None:
     tip = (await home.get("git/ref/heads/main"))["object"]["sha"]
     await home.post("alice", "git/refs", {"ref": "refs/heads/topic", "sha": tip})
-    home.agent(f"time.sleep(1.5); {RIGHT}")
+    home.agent(f"wait(); {RIGHT}")
     number = await home.issue()
     await home.comment(number, "@greenloop fix it --base topic")
     await runs(home)
     await home.post("alice", "git/refs/heads/topic", {}, method="DELETE")
+    home.let_go()
     session = await home.ended()
     assert (session.status, session.reason) == ("failed", "push_refused")
     assert "into 'topic'" in (await home.bot_comments(number))[0]
@@ -82,12 +84,13 @@ async def test_a_pull_request_that_was_closed_during_a_turn_stays_closed_though_
     number = await home.issue()
     await home.comment(number, "@greenloop fix it")
     first = await home.ended()
-    home.agent(f"time.sleep(1.5); {MORE}")
+    home.agent(f"wait(); {MORE}")
     await home.comment(number, "@greenloop more")
     await runs(home)
     for event in ("push", "delete", "pull_request"):
         home.local.add_fault("drop", event=event)
     await home.post("alice", f"git/refs/heads/{first.branch}", {}, method="DELETE")
+    home.let_go()
     session = await home.ended()
     told = (session.status, session.reason, session.pull_state)
     assert told == ("cancelled", "the pull request was closed", "closed")
@@ -106,7 +109,7 @@ async def test_a_comment_whose_deletion_arrives_before_itself_starts_nothing(hom
 
 
 async def test_a_transferred_repository_ends_its_sessions_and_its_new_owner_begins_anew(home: House) -> None:
-    home.agent(f"time.sleep(20); {RIGHT}")
+    home.agent(f"wait(); {RIGHT}")
     number = await home.issue()
     await home.comment(number, "@greenloop fix it")
     await runs(home)
