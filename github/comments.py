@@ -109,6 +109,18 @@ async def delete(repository: Repository, comment_id: int) -> None:
         return
 
 
+async def still_there(repository: Repository, source: Source) -> bool:
+    """Whether the comment that asked was not deleted since."""
+    paths = {Where.COMMENT: "issues/comments", Where.INLINE: "pulls/comments"}
+    if source.where not in paths:
+        return True
+    try:
+        await repository.get(f"{paths[source.where]}/{source.id}")
+    except (NotFound, Gone):
+        return False
+    return True
+
+
 async def react(repository: Repository, number: int, source: Source, content: str = EYES) -> bool:
     """React to the text that asked; False where it cannot be (a button, a deleted or locked text). Twice is once."""
     paths = {

@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from github import comments
-from github.comments import find_sticky, marked, marker, put_sticky, react, said_by_others
+from github.comments import find_sticky, marked, marker, put_sticky, react, said_by_others, still_there
 from github.emulator.local import LocalGitHub
 from github.errors import Gone, NotFound, ServerFault
 from github.outcomes import Source, Where
@@ -147,3 +147,13 @@ async def test_what_others_said_is_read_as_it_stood_at_the_trigger(spot: Spot, r
         await asyncio.sleep(0.05)  # GitHub tells times in whole seconds
     await spot.act("bob", "POST", f"issues/{number}/comments", body="too late")
     assert await bodies_of() == [("alice", "first"), ("bob", "second")]
+
+
+async def test_a_deleted_comment_is_noticed(spot: Spot, repository: Repository) -> None:
+    number = await spot.issue()
+    asked = await spot.act("alice", "POST", f"issues/{number}/comments", body="@greenloop x")
+    source = Source(Where.COMMENT, asked["id"])
+    assert await still_there(repository, source)
+    await spot.act(spot.owner, "DELETE", f"issues/comments/{asked['id']}")
+    assert not await still_there(repository, source)
+    assert await still_there(repository, Source(Where.ISSUE))

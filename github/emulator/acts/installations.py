@@ -74,6 +74,19 @@ def permissions_accepted(hub: "Hub", row: Installation, permissions: dict[str, s
     _tell(hub, row, "new_permissions_accepted", by)
 
 
+def repository_lost(hub: "Hub", row: Installation, repository: Repository, by: User) -> None:
+    """The installation does not include the repository any more."""
+    chosen = {each.id for each in hub.store.repositories_of(row)} if row.selected is None else row.selected
+    row.selected, row.updated_at = chosen - {repository.id}, hub.clock.now()
+    extra = {
+        "repository_selection": row.repository_selection,
+        "repositories_added": [],
+        "repositories_removed": [views.brief(repository)],
+        "requester": None,
+    }
+    emit_installation(hub, "installation_repositories", "removed", row, extra, by)
+
+
 def token_minted(
     hub: "Hub",
     row: Installation,

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from github.emulator.acts.installations import repositories_changed
+from github.emulator.acts.installations import repository_lost
 from github.emulator.api.errors import invalid
 from github.emulator.git import refs
 from github.emulator.git.repository import GitRepository
@@ -63,7 +63,7 @@ def transferred(hub: "Hub", row: Repository, owner: User, by: User) -> None:
     before = row.owner
     for installation in list(hub.store.installations):
         if row in hub.store.repositories_of(installation):
-            repositories_changed(hub, installation, [], [row], by)
+            repository_lost(hub, installation, row, by)
     hub.store.renames[row.full_name.lower()] = row.id
     row.owner = owner
     kind = "organization" if before.type == "Organization" else "user"
