@@ -26,12 +26,12 @@ check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	@$(BIN)/python -m loops.evidence.shapes | cmp -s - $(REQUIRED) || { echo "$(REQUIRED) is not up to date: make fmt" >&2; exit 1; }
+	@$(BIN)/python -m loops.evidence.derive | cmp -s - $(REQUIRED) || { echo "$(REQUIRED) is not up to date: make fmt" >&2; exit 1; }
 
 fmt: $(VENV)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
-	$(BIN)/python -m loops.evidence.shapes > $(REQUIRED).new && mv $(REQUIRED).new $(REQUIRED)
+	$(BIN)/python -m loops.evidence.derive > $(REQUIRED).new && mv $(REQUIRED).new $(REQUIRED)
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m tests.bench

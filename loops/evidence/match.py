@@ -9,6 +9,7 @@ from functools import cache
 
 from loops.evidence.general import WORDS
 from loops.evidence.prefilter import Prefilter
+from loops.evidence.required import required
 from loops.evidence.shapes import (
     access,
     checkers,
@@ -115,4 +116,4 @@ def _indexes(bits: int) -> list[int]:
 
 @cache
 def _prefilter() -> Prefilter:
-    return Prefilter(PATTERNS, WORDS)
+    return Prefilter(list(map(required, PATTERNS)), list(map(required, WORDS)))

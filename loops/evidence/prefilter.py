@@ -7,7 +7,7 @@ expression cannot match without; what is left and may begin as the line does is 
 from collections.abc import Sequence
 
 from loops.evidence.patterns import Patterns
-from loops.evidence.required import Required, required
+from loops.evidence.required import Required
 
 ID = 16  # bits of a text's number
 MOST = (1 << ID) - 1
@@ -16,11 +16,12 @@ MOST = (1 << ID) - 1
 class Prefilter:
     """Expressions that are matched at a line's start, and `words`: expressions for anywhere in it, in any case.
 
-    A set of them is an int: bit `i` is `patterns[i]`, the bit behind the last one, `said`, is any of the words.
+    What each requires is given. A set of them is an int: bit `i` is `patterns[i]`, the bit behind the last one, `said`,
+    is any of the words.
     """
 
-    def __init__(self, patterns: Sequence[str], words: Sequence[str] = ()) -> None:
-        self._required: list[Required] = [required(pattern) for pattern in patterns]
+    def __init__(self, patterns: Sequence[Required], words: Sequence[Required] = ()) -> None:
+        self._required = patterns
         self.said = 1 << len(patterns)
         bits: dict[str, int] = {}
         self._always = 0
@@ -29,7 +30,7 @@ class Prefilter:
                 self._always |= 1 << i
             for text in each.texts:
                 bits[text] = bits.get(text, 0) | 1 << i
-        spoken = [required(word).texts for word in words]
+        spoken = [word.texts for word in words]
         self._always |= 0 if all(spoken) else self.said
         caseless = {text.lower() for texts in spoken for text in texts}
         self._bits = (*(self.said for _ in caseless), *bits.values())
