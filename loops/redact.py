@@ -51,6 +51,8 @@ _SPECIAL = tuple(
     map(re.compile, (r'[\\"$`]', r"""[ \t!"#$&'()*;<>?\[\\\]^`{|}~]""", r"""[ \t!"#$&'()*,;<>?\[\\\]^`{|}~]"""))
 )
 _WORD_TAIL = re.compile(r"[^\s\"'<>|,;(){}\[\]]*\Z")
+# A line of encoded text that may go on in the next one; one that ends in a shorter word waits for nothing.
+_WRAPPED = re.compile(r"[A-Za-z0-9+/_-]{16}=*[\r\n]+[A-Za-z0-9+/=_-]*\Z")
 _OPEN_ESCAPE = re.compile(r"(?:\x1b|\\(?:u(?:0(?:0(?:1[bB]?)?)?)?)?|\\x?1?|\\0?3?)(?:[\[\]][^@-~]*)?\Z")
 
 
@@ -156,9 +158,10 @@ class Redactor:
         tail = text[-_HELD_WORD:]
         word = _WORD_TAIL.search(tail)
         held = max(len(word.group()) if word else 0, max((_overlap(text, value) for value in self._values), default=0))
-        flat = _flat(tail)
-        begun = max((_overlap(flat, code) for code in self._encoded), default=0) if flat != tail else 0
-        return max(held, len(tail) - _places(tail)[-begun] if begun else 0)
+        if line := _WRAPPED.search(tail):
+            begun = max((_overlap(_flat(tail), code) for code in self._encoded), default=0)
+            held = max(held, len(tail) - min(line.start(), _places(tail)[-begun]) if begun else 0)
+        return held
 
 
 class RedactedStream:

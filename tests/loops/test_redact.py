@@ -121,6 +121,12 @@ def test_base64_in_lines_is_found_wherever_the_lines_end(
         assert len(left) <= (len(before) + len(" more")) * 4 / 3 + 8, told
 
 
+def test_a_line_is_shown_at_once_where_nothing_of_a_secret_can_have_begun_in_it() -> None:
+    stream = Redactor([SHAPES["old installation token"]]).stream()
+    assert base64.b64encode(b"ab" + SHAPES["old installation token"].encode())[3:4] == b"n"
+    assert stream.feed("begun\n") == "begun\n"
+
+
 def test_a_long_installation_token_leaves_nothing_behind_its_dots() -> None:
     assert Redactor().text(f"https://x-access-token:{LONG_TOKEN}@github.example/o/r") == (
         f"https://x-access-token:{MASK}@github.example/o/r"
