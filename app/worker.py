@@ -29,7 +29,6 @@ log = structlog.get_logger(__name__)
 
 SWEEP_SECONDS = 0.5
 UPKEEP_SECONDS = 60.0
-DELIVERIES_SECONDS = 300.0
 BACK_OFF = 1.0
 POLL_SECONDS = 0.05
 DRAIN_SECONDS = 20.0
@@ -56,7 +55,7 @@ async def run(
             "sweep": (SWEEP_SECONDS, lambda: sweep(loop)),
             "upkeep": (UPKEEP_SECONDS, lambda: upkeep(loop)),
             "boxes": (BACK_OFF, lambda: _until(stop, follow_troubles(loop))),
-            "deliveries": (DELIVERIES_SECONDS, lambda: redeliver_missed(loop)),
+            "deliveries": (settings.missed_seconds, lambda: redeliver_missed(loop)),
             "arq": (BACK_OFF, lambda: _work(loop, redis_url, settings.worker_jobs, stop)),
         }
         tasks = [asyncio.create_task(_again(stop, pulse, name, *part)) for name, part in parts.items()]

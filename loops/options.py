@@ -91,6 +91,11 @@ class LoopOptions(BaseModel):
     )
     reruns: int = Field(1, ge=0, le=5, description="Times that faults of the machinery are run again, per commit.")
     poll_seconds: float = Field(60, gt=0, description="How often a waiting head is looked at when no hint arrives.")
+    missed_seconds: float = Field(
+        300,
+        gt=0,
+        description="How often GitHub's log is walked for webhooks that we missed (one request each hundred).",
+    )
     box_silence: float = Field(
         60, gt=0, description="A box not heard of for this long is looked up before we conclude."
     )

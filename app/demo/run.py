@@ -181,6 +181,7 @@ def _environment(options: Options, world: World, folder: Path, url: str) -> dict
     usual = {
         "GREENLOOP_SETTLE_SECONDS": "1",
         "GREENLOOP_POLL_SECONDS": "5",
+        "GREENLOOP_MISSED_SECONDS": "10",
         "GREENLOOP_TURN_SECONDS": "180",
         "GREENLOOP_LEASE_SECONDS": "6",
     }

@@ -10,7 +10,7 @@ from loops.tables import Delivery
 log = structlog.get_logger(__name__)
 
 LOOK_BACK = 3 * 86400 - 3600  # seconds; github.com keeps three days
-TOO_FRESH = 60.0  # seconds in which a delivery may still be on its way
+TOO_FRESH = 20.0  # seconds in which a delivery may still be on its way: GitHub waits 10 for an answer
 BATCH = 500
 
 

@@ -22,7 +22,7 @@ def test_killing_a_process_again_and_again_changes_nothing_in_the_end(victim: st
     while process.poll() is None and killed < KILLS:
         time.sleep(pause + chance.random() * 2)
         killed += sum(processes.send(pid, signal.SIGKILL) for pid in children(process, victim))
-    ended = finish(process)
+    ended = finish(process, seconds=200)
     result = ended.result
     assert killed >= 3
     assert (ended.code, result["outcome"], result["attempts"]) == (0, "green", 1), result
