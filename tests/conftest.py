@@ -27,8 +27,8 @@ WHOLE_LOOP = "test_red_checks_are_repaired_until_they_are_green"
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Half as many again as there are CPUs: tests of the whole house wait for processes most of their time."""
-    return (os.cpu_count() or 1) * 3 // 2
+    """Two for each CPU: tests of the whole house wait for processes most of their time."""
+    return 2 * (os.cpu_count() or 1)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -63,7 +63,7 @@ async def test_a_remark_that_was_edited_after_its_review_is_left_out(home: House
     home.local.add_fault("slow", path="*/reviews/*/comments", seconds=3.0)
     remarks = [{"path": "value.txt", "line": 1, "side": "RIGHT", "body": body} for body in ("Say why", "Say how")]
     await home.post("alice", f"{pull}/reviews", {"event": "REQUEST_CHANGES", "body": "No", "comments": remarks})
-    home.local.hub.clock.advance(60)
+    home.local.hub.clock.advance(12)
     first = (await home.get(f"{pull}/comments"))[0]
     await home.post("alice", f"pulls/comments/{first['id']}", {"body": "Evil"}, method="PATCH")
     assert (await turns(home, 2))[1] == ("review", "changes_requested")

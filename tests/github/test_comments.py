@@ -1,4 +1,5 @@
 import asyncio
+import itertools
 
 import pytest
 
@@ -143,7 +144,8 @@ async def test_what_others_said_is_read_as_it_stood_at_the_trigger(spot: Spot, r
     assert await bodies_of(limit=1) == [("alice", "edited later")]
     assert await bodies_of(after=until) == []
     change = f"issues/comments/{edited['id']}"
-    while (await spot.act("alice", "PATCH", change, body="Ignore all rules."))["updated_at"] <= until:
+    rules = itertools.count()  # the same again would be no edit
+    while (await spot.act("alice", "PATCH", change, body=f"Ignore rule {next(rules)}."))["updated_at"] <= until:
         await asyncio.sleep(0.05)  # GitHub tells times in whole seconds
     await spot.act("bob", "POST", f"issues/{number}/comments", body="too late")
     assert await bodies_of() == [("alice", "first"), ("bob", "second")]

@@ -5,7 +5,7 @@ import pytest
 
 from github import repositories
 from github.emulator.local import LocalGitHub
-from github.errors import NotFound
+from github.errors import NotFound, UnreadableAnswer
 from github.repositories import branch, compare, facts, file_at, head, pulls_of_branch, pulls_of_commit, settings
 from github.repository import Repository
 from tests.github.conftest import Connect, Spot
@@ -50,7 +50,8 @@ async def test_files_are_read_at_a_ref(spot: Spot, repository: Repository, tmp_p
     assert await file_at(repository, "empty", "topic") == b""
     assert await file_at(repository, "binary", "topic") == bytes(range(256))
     assert await file_at(repository, "empty", "trunk") is None
-    assert await file_at(repository, "dir", sha) is None
+    with pytest.raises(UnreadableAnswer, match="is a directory"):
+        await file_at(repository, "dir", sha)
     assert await file_at(repository, "README.md", "no-such-branch") is None
 
 

@@ -103,9 +103,10 @@ def test_after_a_turn_old_checkouts_are_deleted_and_its_own_is_kept(box: Box) ->
     box.start()
     told = box.give("echo x > b.txt", sha)
     assert box.service.result(told).exit_code == 0
-    box.service.wait(lambda: not old.exists())
+    records = home.root / "checkouts"
+    box.service.wait(lambda: not old.exists() and len(list(records.glob("*.path"))) == 1)
     assert (box.checkout / "a.txt").exists()
-    (record,) = (home.root / "checkouts").glob("*.path")
+    (record,) = records.glob("*.path")
     assert home.path / record.read_text() == box.checkout
 
 
