@@ -144,7 +144,7 @@ async def test_the_page_for_helm_brings_up_a_trial_that_goes_from_a_mention_to_g
 
     (admin.folder / "agent.py").write_text(textwrap.dedent(AGENT))
     (admin.folder / "values.yaml").write_text(
-        f"settings: {{RUNTIME: command, COMMAND: {sys.executable} {admin.folder}/agent.py, SETTLE_SECONDS: 0}}"
+        f"settings: {{RUNTIME: command, COMMAND: env {sys.executable} {admin.folder}/agent.py, SETTLE_SECONDS: 0}}"
     )
     await admin.run("helm -n greenloop upgrade greenloop charts/greenloop --reuse-values -f values.yaml")
     for name in ("deployment/greenloop-web", "deployment/greenloop-worker", "statefulset/greenloop-postgresql"):
