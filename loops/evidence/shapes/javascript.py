@@ -36,7 +36,7 @@ SHAPES = (
     Shape("mocha", "detail", r"\s+\+ expected - actual$", needs=" failing", after=5),
     Shape("karma", "test", r"(?:\S+ )+\([^)]*\) (?P<test>\S.*) FAILED$", "test", needs=": Executed ", after=4),
     Shape("karma", "summary", r".*: Executed \d+ of \d+ .*\(\d+ FAILED\).*", "test"),
-    Shape("tap", "test", r"\s*not ok \d+(?: -)? (?P<test>(?!.*# (?:TODO|SKIP)).+)$", "test", after=14),
+    Shape("tap", "test", r"\s*not ok \d+(?: -)? (?P<test>(?!.*# (?i:todo|skip)).+)$", "test", after=14),
     Shape("tap", "noise", r"\s*ok \d+ .*"),
     Shape("tap", "summary", r"(?:# |ℹ )(?:tests|pass|fail|cancelled) \d+$", needs=" fail ", worth=66),
     Shape("tap", "test", r"\s*✖ (?P<test>(?!\d+ problem|failing tests).+?) \([\d.]+ms\)", "test", after=6),
