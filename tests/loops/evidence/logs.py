@@ -37,7 +37,7 @@ def job(*steps: Sequence[str], name: str = "test (ubuntu-latest, 3.12)") -> byte
         "  repository: octo/repo",
         "##[endgroup]",
         "Syncing repository: octo/repo",
-        "[command]/usr/bin/git init /home/runner/work/repo/repo",
+        "[command]/usr/bin/git init /__w/repo/repo",
         "hint: Using 'master' as the name for the initial branch.",
         "remote: Counting objects: 100% (10/10), done.",
     ]

@@ -7,7 +7,7 @@ from loops.evidence.changed import HINTED, NAMED, Changed
     ("text", "favour"),
     [
         ("packages/web/src/cart.ts:3:7: error", NAMED),
-        ("/home/runner/work/shop/shop/packages/web/src/cart.ts(3,7): error", NAMED),
+        ("/__w/shop/shop/packages/web/src/cart.ts(3,7): error", NAMED),
         ("src/cart.ts:3:7: error in the package's own folder", NAMED),
         (r"D:\a\shop\packages\web\src\cart.ts:3", NAMED),
         ('{"file": "src\\\\cart.ts"}', NAMED),

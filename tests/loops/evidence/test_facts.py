@@ -7,7 +7,7 @@ import pytest
 from loops.evidence import Annotation, distill
 from tests.loops.evidence.logs import job, step
 
-HOME = "/home/runner/work/shop/shop"
+HOME = "/__w/shop/shop"
 
 
 @dataclass(frozen=True)

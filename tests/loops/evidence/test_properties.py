@@ -105,7 +105,7 @@ def test_the_jobs_of_a_matrix_that_fail_alike_are_one_evidence() -> None:
         ]
         return [*failed, f"=== 2 failed, 9 passed in {took}s ==="]
 
-    one = distill([job(step("pytest", run("/home/runner/work/r/r", 51234, "0.31", "3f2a9c1d4e"), 1), name="py3.11")])
+    one = distill([job(step("pytest", run("/__w/r/r", 51234, "0.31", "3f2a9c1d4e"), 1), name="py3.11")])
     lines = run("/Users/runner/work/r/r", 40404, "12.90", "9b8c7d6e5f")
     two = distill([job(step("pytest", [lines[0], lines[1], lines[3], lines[2], lines[4]], 1), name="py3.12")])
     other = distill([job(step("pytest", ["FAILED tests/c.py::test_c - assert 1", "=== 1 failed in 1s ==="], 1))])

@@ -306,7 +306,7 @@ BUILDS = (
             "clang-tidy, warnings as errors",
             "make tidy",
             1,
-            "/home/runner/work/rig/rig/src/a.cpp:4:20: error: variable 'z' is not initialized [cppcoreguidelines-init-variables,-warnings-as-errors]\nint g(int n) { int z; }\n1 warning treated as error",
+            "/__w/rig/rig/src/a.cpp:4:20: error: variable 'z' is not initialized [cppcoreguidelines-init-variables,-warnings-as-errors]\nint g(int n) { int z; }\n1 warning treated as error",
         ),
     ),
     *cases(

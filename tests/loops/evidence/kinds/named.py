@@ -104,7 +104,7 @@ NAMED = (
             "what node prints of an object",
             "node build.mjs",
             1,
-            "  expected: 'string',\nfile:///home/runner/work/shop/shop/env.mjs:41\n\nError: Invalid environment variables\n    at check (file:///home/runner/work/shop/shop/env.mjs:41:11)",
+            "  expected: 'string',\nfile:///__w/shop/shop/env.mjs:41\n\nError: Invalid environment variables\n    at check (file:///__w/shop/shop/env.mjs:41:11)",
         ),
     ),
 )
