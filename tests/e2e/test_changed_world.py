@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from github.emulator.acts import comments, pulls, repositories
+from loops.tables import Session
 from tests.e2e.acts import RIGHT, runs
 from tests.e2e.house import REPOSITORY, House, house
 
@@ -32,6 +33,14 @@ def rename_main(home: House) -> None:
     home.local.call(act)
 
 
+async def goes_on(home: House, number: int) -> Session:
+    """A second request in the conversation: its session, once that has ended."""
+    home.agent(MORE)
+    await home.comment(number, "@greenloop more")
+    await home.handled("issue_comment", 2)
+    return await home.ended()
+
+
 async def test_a_default_branch_that_is_renamed_during_a_turn_gets_the_pull_request_and_the_next_turn(
     home: House,
 ) -> None:
@@ -43,10 +52,7 @@ async def test_a_default_branch_that_is_renamed_during_a_turn_gets_the_pull_requ
     home.let_go()
     first = await home.ended()
     assert (first.outcome, (await home.get(f"pulls/{first.pull_number}"))["base"]["ref"]) == ("green", "trunk")
-    home.agent(MORE)
-    await home.comment(number, "@greenloop more")
-    await home.handled("issue_comment", 2)
-    second = await home.ended()
+    second = await goes_on(home, number)
     assert (second.id, second.outcome, second.base_branch) == (first.id, "green", "trunk")
 
 
@@ -56,10 +62,7 @@ async def test_a_conversation_goes_on_after_its_default_branch_was_renamed(home:
     await home.comment(number, "@greenloop fix it")
     first = await home.ended()
     rename_main(home)
-    home.agent(MORE)
-    await home.comment(number, "@greenloop more")
-    await home.handled("issue_comment", 2)
-    second = await home.ended()
+    second = await goes_on(home, number)
     assert (second.pull_number, second.outcome, second.base_branch) == (first.pull_number, "green", "trunk")
 
 
