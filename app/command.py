@@ -89,11 +89,15 @@ def database_errors() -> Iterator[None]:
 def listen(host: str, port: int) -> socket.socket:
     """A listening socket, made before anything else is: a port that is taken must not stop a service half started.
 
-    `::` is every address, of IPv4 as well, also where there is no IPv6. Raises ValueError with the way out.
+    `::` is every address, of IPv4 as well, also where there is no IPv6. Connections inherit that Nagle's algorithm is
+    off: asyncio turns it off only for sockets that name their protocol, and it costs 40 ms an answer. Raises ValueError
+    with the way out.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return _everywhere(port) if host == EVERYWHERE else socket.create_server((host, port), family=family)
+        bound = _everywhere(port) if host == EVERYWHERE else socket.create_server((host, port), family=family)
+        bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return bound
     except OSError as error:
         reason = (error.strerror or str(error)).partition(" (")[0]
         raise ValueError(f"cannot listen on {host}:{port}: {reason}; name another with --host or --port") from error

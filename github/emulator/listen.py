@@ -19,13 +19,23 @@ T = TypeVar("T")
 START_SECONDS = 20.0
 
 
+def bound(host: str, port: int) -> socket.socket:
+    """A listening socket whose connections inherit that Nagle's algorithm is off.
+
+    asyncio turns it off only for sockets that name their protocol, which these do not; it costs 40 ms an answer.
+    """
+    made = socket.create_server((host, port))
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return made
+
+
 class Listener:
     """Starts and stops the thread. Raises OSError when a port is taken."""
 
     def __init__(self, hub: "Hub", control: Sequence[Route], host: str, port: int, logs_port: int) -> None:
         self._hub, self._control = hub, control
-        self._sockets = [socket.create_server((host, each)) for each in (port, logs_port)]
-        web, blobs = (f"http://{host}:{bound.getsockname()[1]}" for bound in self._sockets)
+        self._sockets = [bound(host, each) for each in (port, logs_port)]
+        web, blobs = (f"http://{host}:{one.getsockname()[1]}" for one in self._sockets)
         hub.listen_at(web, blobs)
         self._ready: concurrent.futures.Future[asyncio.AbstractEventLoop] = concurrent.futures.Future()
         self._servers: list[uvicorn.Server] = []
@@ -76,7 +86,8 @@ class Listener:
         await self._hub.hooks.start()
         await self._hub.ci.start()
         tasks = [
-            asyncio.create_task(one.serve([bound])) for one, bound in zip(self._servers, self._sockets, strict=True)
+            asyncio.create_task(one.serve([listening]))
+            for one, listening in zip(self._servers, self._sockets, strict=True)
         ]
         while not all(one.started for one in self._servers):
             await asyncio.sleep(0.005)

@@ -134,6 +134,14 @@ def test_a_process_can_listen_on_every_address_the_machine_has(ipv6: str, monkey
             socket.create_connection((host, listening.getsockname()[1]), timeout=10).close()
 
 
+@pytest.mark.parametrize("host", ["::", "127.0.0.1"])
+def test_small_answers_are_not_held_back_by_nagles_algorithm(host: str) -> None:
+    with listen(host, 0) as listening, socket.create_connection(("127.0.0.1", listening.getsockname()[1]), timeout=10):
+        connection, _ = listening.accept()
+        with connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 def test_a_port_in_use_is_refused_on_every_address() -> None:
     with listen("::", 0) as taken, pytest.raises(ValueError, match="in use"):
         listen("::", taken.getsockname()[1])
