@@ -171,7 +171,7 @@ async def _database(settings: Settings) -> list[Found]:
     from sqlalchemy import text
 
     from app.health import newest
-    from loops.database import Database
+    from loops.store.database import Database
 
     database = Database(settings.database)
     shown = "SQLite" if database.sqlite else "PostgreSQL"
@@ -196,7 +196,7 @@ async def _database(settings: Settings) -> list[Found]:
 
 async def _redis(settings: Settings) -> list[Found]:
     from app.valkey import RedisUnavailable, binary
-    from loops.queue import Queue
+    from loops.store.queue import Queue
 
     if not settings.redis_url:
         try:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
 
     from app.settings import Settings
-    from loops.database import Database
+    from loops.store.database import Database
 
 EVERYWHERE = "::"
 
@@ -30,7 +30,7 @@ def one_line_errors() -> Iterator[None]:
     from github.errors import GitHubError
     from loops.box_secrets import CannotPrepare
     from loops.contracts import Unknown
-    from loops.names import UnknownOwner
+    from loops.store.lookup import UnknownOwner
     from loops.vault import VaultError
 
     try:
@@ -62,7 +62,7 @@ def _settings_lines(error: "ValidationError") -> Iterator[str]:
 @contextlib.asynccontextmanager
 async def opened(settings: "Settings") -> AsyncIterator["Database"]:
     """The service's database, closed after the block. Raises ValueError with the way out where it cannot be used."""
-    from loops.database import Database
+    from loops.store.database import Database
 
     with database_errors():
         database = Database(settings.database)

@@ -9,9 +9,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from app.surface import surface
-from loops.database import Database
-from loops.migrations import config
-from loops.queue import Queue
+from loops.store.database import Database
+from loops.store.migrations import config
+from loops.store.queue import Queue
 
 SECONDS = 3.0
 

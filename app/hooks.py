@@ -18,7 +18,7 @@ from app.inbox import Inbox, InboxFailed, InboxFull
 from app.metrics import Metrics
 from github.events import wanted
 from github.signature import verify
-from loops.arrivals import Arrival
+from loops.store.arrivals import Arrival
 
 log = structlog.get_logger(__name__)
 

@@ -7,9 +7,9 @@ from collections import deque
 import structlog
 
 from app.metrics import Metrics
-from loops.arrivals import Arrival, Arrivals
-from loops.ending import end
-from loops.queue import Queue
+from loops.store.arrivals import Arrival, Arrivals
+from loops.store.background import end
+from loops.store.queue import Queue
 
 log = structlog.get_logger(__name__)
 

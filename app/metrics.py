@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from app.signin.local import local
-from loops.database import Database
-from loops.tables import Delivery, Session, Turn
+from loops.store.database import Database
+from loops.store.tables import Delivery, Session, Turn
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 

@@ -14,7 +14,7 @@ from app.health import readiness
 from app.metrics import CONTENT_TYPE, Figures, WorkerMetrics
 from app.surface import Surface
 from loops.context import Loop
-from loops.database import Database
+from loops.store.database import Database
 
 STALE_SECONDS = 300.0
 """A worker whose sweep ended no round for this long hangs: a round takes milliseconds, or fails within a minute."""

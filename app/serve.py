@@ -62,7 +62,7 @@ def migrate(
 ) -> None:
     """Bring the database to the current schema."""
     from app.settings import Settings
-    from loops.migrations import upgrade
+    from loops.store.migrations import upgrade
 
     async def work(url: str) -> None:
         if wait:
@@ -80,7 +80,7 @@ async def _answering(url: str, seconds: float) -> None:
     """Wait until the database takes a query. Raises ValueError with its last refusal."""
     from sqlalchemy import text
 
-    from loops.database import Database
+    from loops.store.database import Database
 
     database = Database(url)
     loop = asyncio.get_running_loop()

@@ -15,7 +15,7 @@ from app.command import one_line_errors, opened
 if TYPE_CHECKING:
     from app.settings import Settings
     from loops.contracts import Brief, Shown
-    from loops.database import Database
+    from loops.store.database import Database
 
 SURFACE = "cli"
 WATCH_SECONDS = 0.5
@@ -152,7 +152,7 @@ def _with_database(work: "Callable[[Settings, Database], Coroutine[Any, Any, Non
 
 async def _wake(settings: "Settings", row: int, job: str) -> None:
     """Tell a worker at once where Redis is known; the workers' sweep finds the session anyway."""
-    from loops.queue import Queue
+    from loops.store.queue import Queue
 
     if settings.redis_url:
         queue = Queue(settings.redis_url)

@@ -12,10 +12,10 @@ from app.metrics import Metrics
 from app.settings import Settings
 from app.signin.gate import Gate
 from loops.box_secrets import Credentials, FetchTokens
-from loops.bus import Bus
-from loops.database import Database
-from loops.queue import Queue
 from loops.redact import Redactor
+from loops.store.bus import Bus
+from loops.store.database import Database
+from loops.store.queue import Queue
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,12 @@ from k8s.runner import protocol
 from loops import handout
 from loops.box_access import TokenRefused, UnknownTurn, box_with, has_news, turn_with
 from loops.box_secrets import CannotPrepare
-from loops.bus import wait
 from loops.ingest import TurnOver, ingest
-from loops.leases import make_due
 from loops.redact import Redactor
 from loops.results import TooLarge, WrongObject, log_of, store_object, store_result
-from loops.tables import Session, Turn
+from loops.store.bus import wait
+from loops.store.leases import make_due
+from loops.store.tables import Session, Turn
 
 log = structlog.get_logger(__name__)
 

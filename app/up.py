@@ -13,7 +13,7 @@ from app.web import server
 from app.wiring import open_github, open_web
 from app.worker import on_signals
 from app.worker import run as run_worker
-from loops.migrations import upgrade
+from loops.store.migrations import upgrade
 from loops.vault import make_key_file
 
 log = structlog.get_logger(__name__)

@@ -10,7 +10,7 @@ import typer
 from app.command import one_line_errors, opened
 
 if TYPE_CHECKING:
-    from loops.database import Database
+    from loops.store.database import Database
     from loops.vault import Vault
 
 

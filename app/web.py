@@ -24,12 +24,12 @@ from app.signin.gate import Gate
 from app.signin.routes import people
 from app.signin.routes import routes as signin_routes
 from app.surface import Surface
-from loops.arrivals import arrivals
 from loops.box_secrets import Credentials, FetchTokens, NoCredentials, NoFetchTokens
-from loops.bus import Bus
-from loops.database import Database
-from loops.queue import Queue
 from loops.redact import Redactor
+from loops.store.arrivals import arrivals
+from loops.store.bus import Bus
+from loops.store.database import Database
+from loops.store.queue import Queue
 
 if TYPE_CHECKING:
     from app.mcp import McpSurface

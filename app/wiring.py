@@ -16,13 +16,13 @@ from github.pace import Shared
 from k8s.boxes import Boxes
 from k8s.kubernetes_boxes import KubernetesBoxes
 from k8s.local import LocalBoxes
-from loops.bus import Bus
 from loops.context import Loop
 from loops.credentials import TurnCredentials
-from loops.database import Database
-from loops.leases import Leases
-from loops.manners import Manners
-from loops.queue import Queue
+from loops.store.bus import Bus
+from loops.store.database import Database
+from loops.store.leases import Leases
+from loops.store.queue import Queue
+from loops.store.rate_limits import Manners
 from loops.vault import Vault
 
 

@@ -8,10 +8,10 @@ from sqlalchemy import delete, select, update
 
 from loops import profiles
 from loops.credentials import kind_of
-from loops.database import Database
 from loops.logins import check
-from loops.names import installation_of, person_of
-from loops.tables import Profile, Secret, Turn
+from loops.store.database import Database
+from loops.store.lookup import installation_of, person_of
+from loops.store.tables import Profile, Secret, Turn
 from loops.vault import Vault
 
 _ENDPOINT = re.compile(r"https?://[^\s/?#{}]+[^\s?#{}]*\Z")

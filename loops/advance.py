@@ -8,7 +8,7 @@ import structlog
 from sqlalchemy import update
 
 from github import errors
-from loops import decide, leases
+from loops import decide
 from loops.context import Loop
 from loops.lasting import LASTING
 from loops.pictures import picture, turns_of
@@ -20,7 +20,8 @@ from loops.steps.finish import finish, mark_ready
 from loops.steps.prepare import prepare
 from loops.steps.settle import settle
 from loops.steps.tell import tell
-from loops.tables import Session
+from loops.store import leases
+from loops.store.tables import Session
 from loops.upkeep import end_box_of
 
 log = structlog.get_logger(__name__)

@@ -6,7 +6,7 @@ from sqlalchemy import and_, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from loops.box_tokens import FORMER_SECONDS, token_hash
-from loops.tables import Box, Turn
+from loops.store.tables import Box, Turn
 
 
 class TokenRefused(Exception):

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from loops.tables import Turn
+from loops.store.tables import Turn
 
 
 class CannotPrepare(Exception):

@@ -5,7 +5,7 @@ import hashlib
 import hmac
 
 from loops.options import LoopOptions
-from loops.tables import Box
+from loops.store.tables import Box
 
 HOUR = 3600.0
 FORMER_SECONDS = 1800.0

@@ -12,7 +12,7 @@ from loops.box_secrets import CannotPrepare
 from loops.credentials import kind_of
 from loops.runtimes import registry
 from loops.runtimes.base import Runtime
-from loops.tables import Profile
+from loops.store.tables import Profile
 
 
 class CannotRun(Exception):

@@ -8,11 +8,11 @@ from github.access import AccessBook
 from github.client import GitHubApp
 from github.identity import Me
 from k8s.boxes import Boxes
-from loops.bus import Bus
-from loops.database import Database
-from loops.leases import Leases
 from loops.options import LoopOptions
-from loops.queue import Queue
+from loops.store.bus import Bus
+from loops.store.database import Database
+from loops.store.leases import Leases
+from loops.store.queue import Queue
 from loops.vault import Vault
 
 

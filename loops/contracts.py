@@ -12,10 +12,11 @@ from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from github.refs import branch_problem
-from loops import conversations, journal
+from loops import conversations
 from loops.choice import CannotRun, choose
 from loops.conversations import Ask, Topic
-from loops.tables import Audit, Event, Installation, Person, Repository, Session, Turn
+from loops.store import journal
+from loops.store.tables import Audit, Event, Installation, Person, Repository, Session, Turn
 
 STEPS = (1, 200)
 INSTRUCTION = 20_000

@@ -9,13 +9,13 @@ from sqlalchemy import select
 
 from loops import env_secrets, given
 from loops.box_secrets import CannotPrepare
-from loops.database import Database
 from loops.envfile import env_file, quoted
 from loops.given import Given
 from loops.logins import is_newer
 from loops.runtimes import registry
 from loops.runtimes.base import BoxFile, Credential, CredentialKind, Invocation, Resume, TurnRequest
-from loops.tables import Profile, Turn
+from loops.store.database import Database
+from loops.store.tables import Profile, Turn
 from loops.vault import Vault, VaultError
 
 

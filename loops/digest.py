@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from k8s.runner.protocol import LONGEST_LINE, OUTPUT_CHUNK
-from loops.journal import Entry
 from loops.prices import Price, cost_of
 from loops.redact import Redactor
 from loops.runtimes.base import EVENT_TEXT, JSON, Parser, Runtime, RuntimeEvent, clip
+from loops.store.journal import Entry
 
 PAYLOAD_TEXT = 60_000
 """Characters of text in all that one event may hold."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from loops.tables import Turn
+from loops.store.tables import Turn
 from loops.vault import Vault
 
 

@@ -9,8 +9,8 @@ import structlog
 from sqlalchemy import or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from loops.leases import make_due
-from loops.tables import Box, Turn
+from loops.store.leases import make_due
+from loops.store.tables import Box, Turn
 
 log = structlog.get_logger(__name__)
 

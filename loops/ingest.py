@@ -10,15 +10,15 @@ from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from k8s.runner.protocol import FETCHING, Output, OutputAnswer
-from loops import journal
 from loops.caps import Caps
-from loops.database import Database
 from loops.digest import Digest, Usage, digest
 from loops.prices import Price
 from loops.redact import Redactor
 from loops.runtimes.registry import get
 from loops.spending import spent_before, spent_of
-from loops.tables import Box, Turn
+from loops.store import journal
+from loops.store.database import Database
+from loops.store.tables import Box, Turn
 
 IN_A_THREAD = 32 * 1024
 """Bytes from which parsing would hold up the other requests of this process."""

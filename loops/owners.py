@@ -2,7 +2,7 @@
 
 from k8s.boxes import box_name
 from loops.options import LoopOptions
-from loops.tables import Box, Session
+from loops.store.tables import Box, Session
 
 SHARED = 0  # the person of a box that belongs to the installation itself
 

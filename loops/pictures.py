@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from github.config import Checks, RepositoryConfig
 from loops.decide import ChecksPicture, Picture, TurnPicture, Waits
 from loops.options import LoopOptions
-from loops.tables import Session, Turn
+from loops.store.tables import Session, Turn
 
 
 def rules(options: LoopOptions, config: dict[str, Any] | None) -> Checks:

@@ -1,7 +1,7 @@
 """What a pull request of ours, and a commit in it, says. Pure."""
 
 from github.repositories import Pull
-from loops.tables import Session, Turn
+from loops.store.tables import Session, Turn
 
 
 def pull_title(session: Session) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from loops.tables import Turn
+from loops.store.tables import Turn
 
 ASKED, ANSWERED, IN_ALL = 600, 1_500, 12_000
 """Characters of what was asked and answered in one turn, and of everything."""

@@ -10,15 +10,15 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from k8s.runner.protocol import DIFF_BYTES, STDERR_BYTES, Result
-from loops import journal, leases
-from loops.database import Database
 from loops.digest import bounded, clean, entries_of, parser_of
 from loops.ingest import TurnOver, resumed_totals, rows, spent
 from loops.prices import Price
 from loops.redact import Redactor
 from loops.runtimes.base import Ending, clip
 from loops.runtimes.registry import get
-from loops.tables import Blob, Log, Session, Turn
+from loops.store import journal, leases
+from loops.store.database import Database
+from loops.store.tables import Blob, Log, Session, Turn
 
 SLACK = 64 * 1024
 """A box measures files before it hashes them; a few bytes more than the limit are no reason to lose a turn."""

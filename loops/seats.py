@@ -10,13 +10,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from loops.box_tokens import renew_token
 from loops.context import Loop
-from loops.database import alone
 from loops.decide import OPEN_SESSION
-from loops.leases import make_due
 from loops.line import Bounds, Start, Up, Verdict, Wait, Waiting, line
 from loops.options import LoopOptions
 from loops.owners import give, new_box, owner_key
-from loops.tables import Box, Session, Turn
+from loops.store.database import alone
+from loops.store.leases import make_due
+from loops.store.tables import Box, Session, Turn
 
 HOLDING = ("queued", "ready", "running")
 LOCK = "boxes"

@@ -6,11 +6,11 @@ from sqlalchemy import func, select
 from k8s.boxes import spare_name
 from loops.box_tokens import renew_token
 from loops.context import Loop
-from loops.database import alone
 from loops.owners import blank
 from loops.seats import LOCK
 from loops.steps.box import ensure_box
-from loops.tables import Box
+from loops.store.database import alone
+from loops.store.tables import Box
 
 log = structlog.get_logger(__name__)
 

@@ -4,7 +4,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from loops.caps import Spent
-from loops.tables import Turn
+from loops.store.tables import Turn
 
 
 async def spent_before(tx: AsyncSession, session_id: int, turn_id: int) -> Spent:

@@ -7,9 +7,9 @@ from sqlalchemy import and_, or_, select
 
 from loops.advance import advance
 from loops.context import Loop
-from loops.leases import Leased, key_of
 from loops.steps.route import route
-from loops.tables import Delivery, Session
+from loops.store.leases import Leased, key_of
+from loops.store.tables import Delivery, Session
 
 SWEEP_LIMIT = 500
 RESEND_SECONDS = 15

@@ -4,8 +4,8 @@ import structlog
 from sqlalchemy import update
 
 from loops.context import Loop
-from loops.leases import make_due
-from loops.tables import Turn
+from loops.store.leases import make_due
+from loops.store.tables import Turn
 
 log = structlog.get_logger(__name__)
 

@@ -9,7 +9,7 @@ from loops import spares
 from loops.context import Loop
 from loops.decide import OPEN_SESSION
 from loops.seats import busy_boxes
-from loops.tables import Box, Session, Turn
+from loops.store.tables import Box, Session, Turn
 from loops.troubles import note_trouble
 
 log = structlog.get_logger(__name__)

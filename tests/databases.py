@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from app.valkey import EmbeddedRedis
-from loops.database import Database
-from loops.migrations import upgrade
+from loops.store.database import Database
+from loops.store.migrations import upgrade
 from tests.postgres import in_a_thread
 
 on_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)

@@ -17,7 +17,7 @@ import asyncpg
 import pytest
 from sqlalchemy import URL, make_url
 
-from loops.migrations import upgrade
+from loops.store.migrations import upgrade
 from tests.tools import need
 
 START_SECONDS = 60

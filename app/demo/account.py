@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.demo.world import Misuse
-from loops.database import Database
 from loops.runtimes.scripted.brain import ByPrompt
 from loops.runtimes.scripted.replies import Edit, Read, Reply, Shell
 from loops.runtimes.scripted.server import ModelServer
-from loops.tables import Profile
+from loops.store.database import Database
+from loops.store.tables import Profile
 from loops.vault import Vault, keys_of
 
 MODULE, TESTS = "degrees.py", "tests/test_degrees.py"

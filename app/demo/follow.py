@@ -8,10 +8,10 @@ from typing import Any
 from sqlalchemy import func, select
 
 from app.demo.world import World
-from loops.database import Database
 from loops.decide import OPEN_SESSION
-from loops.journal import after
-from loops.tables import Attempt, Delivery, Event, Session, Turn
+from loops.store.database import Database
+from loops.store.journal import after
+from loops.store.tables import Attempt, Delivery, Event, Session, Turn
 
 LOOK_SECONDS = 0.15
 

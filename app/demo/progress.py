@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from loops.tables import Session
+from loops.store.tables import Session
 
 MARKS = {
     "status": "·",

@@ -24,9 +24,9 @@ from app.logging import configure
 from app.processes import Supervisor
 from app.settings import Settings
 from app.valkey import EmbeddedRedis
-from loops.database import Database
-from loops.migrations import upgrade
-from loops.tables import Session
+from loops.store.database import Database
+from loops.store.migrations import upgrade
+from loops.store.tables import Session
 
 AGENT = Path(__file__).parent / "agent.py"
 LONGEST = 3600.0  # seconds; far more than any limit inside allows

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from loops.tables import Event
+from loops.store.tables import Event
 
 SHOWN = 4_000
 """Characters of a tool's input or output on the page."""

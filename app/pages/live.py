@@ -12,10 +12,10 @@ from app.pages.render import html
 from app.pages.sessions import missing, visible, visitor
 from app.pages.view import View, state_html, view
 from app.surface import Surface, surface
-from loops import journal
-from loops.bus import wait
-from loops.ending import end
-from loops.tables import Event, Session
+from loops.store import journal
+from loops.store.background import end
+from loops.store.bus import wait
+from loops.store.tables import Event, Session
 
 LOOK_AGAIN = 5.0
 """Seconds between looks at the database when nothing wakes the stream."""

@@ -11,7 +11,7 @@ from app.pages.render import page
 from app.pages.view import state_html, view
 from app.signin.gate import Visitor
 from app.surface import surface
-from loops.tables import Event, Repository, Session
+from loops.store.tables import Event, Repository, Session
 
 LISTED = 100
 REPOSITORIES = 30_000

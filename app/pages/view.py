@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.pages import diff, words
 from app.pages.render import html
-from loops.tables import Attempt, Effect, Person, Repository, Session, Turn
+from loops.store.tables import Attempt, Effect, Person, Repository, Session, Turn
 
 OVER = ("completed", "failed", "cancelled")
 

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from loops.tables import Session
+from loops.store.tables import Session
 
 STATES = {
     "pending": ("Waiting to start", "quiet"),

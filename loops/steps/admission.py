@@ -5,7 +5,7 @@ from github.repository import Repository as Handle
 from loops import texts
 from loops.context import Loop
 from loops.steps.start import CannotStart
-from loops.tables import Person, Session
+from loops.store.tables import Person, Session
 
 ELSEWHERE = ("api", "cli", "mcp", "page")
 

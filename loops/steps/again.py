@@ -12,12 +12,12 @@ from sqlalchemy import select
 from github import reruns
 from github.checks import Check
 from github.repository import Repository as Handle
-from loops import journal
 from loops.collect import Failure
 from loops.context import Loop
 from loops.guards.model import shown
 from loops.steps import effects
-from loops.tables import Effect, Session
+from loops.store import journal
+from loops.store.tables import Effect, Session
 
 KIND = "rerun"
 ASKED, REFUSED = "asked", "refused"

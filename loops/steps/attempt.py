@@ -17,7 +17,7 @@ from loops.steps.again import go_on, run_again, spent, wishes
 from loops.steps.base import known_at_base
 from loops.steps.checks import fresh_state, store_state
 from loops.steps.finish import finish
-from loops.tables import Attempt, Log, Session, Turn
+from loops.store.tables import Attempt, Log, Session, Turn
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from github.repository import Repository as Handle
 from loops.collect import collect
 from loops.context import Loop
 from loops.redact import Redactor
-from loops.tables import Session
+from loops.store.tables import Session
 
 
 async def known_at_base(loop: Loop, repo: Handle, session: Session, red: Sequence[Check]) -> frozenset[str]:

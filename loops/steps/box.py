@@ -6,7 +6,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from github.errors import GitHubError
 from k8s.boxes import BoxesUnavailable, BoxSpec, BoxState, BoxStatus
-from loops import decide, journal
+from loops import decide
 from loops.box_secrets import CannotPrepare
 from loops.box_tokens import token
 from loops.context import Loop
@@ -14,7 +14,8 @@ from loops.credentials import TurnCredentials
 from loops.fate import Fate, Held, Patience, fate_of
 from loops.owners import SHARED
 from loops.seats import end_longest_idle
-from loops.tables import Box, Person, Session, Turn
+from loops.store import journal
+from loops.store.tables import Box, Person, Session, Turn
 
 log = structlog.get_logger(__name__)
 

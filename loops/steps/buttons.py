@@ -4,7 +4,7 @@ from sqlalchemy import select
 
 from github.outcomes import Request, Subject
 from loops.context import Loop
-from loops.tables import Session
+from loops.store.tables import Session
 
 
 async def subject_of_button(loop: Loop, request: Request) -> Subject | None:

@@ -5,12 +5,13 @@ from typing import Any
 
 from github import checks, repositories, settle
 from github.repository import Repository as Handle
-from loops import decide, journal
+from loops import decide
 from loops.context import Loop
 from loops.pictures import rules
 from loops.steps.pullstate import has_ended
 from loops.steps.start import handle
-from loops.tables import Repository, Session
+from loops.store import journal
+from loops.store.tables import Repository, Session
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from github.repository import Repository as Handle
 from loops import conversations
 from loops.context import Loop
 from loops.conversations import Ask
-from loops.tables import Person, Session, Turn
+from loops.store.tables import Person, Session, Turn
 
 
 async def begin_conflict_turn(loop: Loop, repo: Handle, session: Session, turn: Turn, conflict: MergeConflict) -> None:

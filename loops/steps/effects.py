@@ -8,7 +8,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from loops.context import Loop
-from loops.tables import Effect
+from loops.store.tables import Effect
 
 
 async def show(

@@ -7,7 +7,7 @@ from github.config import PATH, RepositoryConfig
 from loops import env_secrets
 from loops.context import Loop
 from loops.steps.start import Start
-from loops.tables import Session
+from loops.store.tables import Session
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from github.outcomes import Actor, Repo
 from github.repositories import Facts
-from loops.tables import Installation, Person, Repository
+from loops.store.tables import Installation, Person, Repository
 
 
 async def put(tx: AsyncSession, table: type[Any], key: str, values: dict[str, Any], *, new: dict[str, Any]) -> None:

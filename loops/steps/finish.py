@@ -4,10 +4,11 @@ import structlog
 from sqlalchemy import delete, select, update
 
 from github import pulls
-from loops import conversations, decide, journal
+from loops import conversations, decide
 from loops.context import Loop
 from loops.steps.start import handle
-from loops.tables import Blob, Log, Repository, Session, Turn
+from loops.store import journal
+from loops.store.tables import Blob, Log, Repository, Session, Turn
 
 log = structlog.get_logger(__name__)
 

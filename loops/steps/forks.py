@@ -13,7 +13,7 @@ from github.repository import Repository as Handle
 from loops.context import Loop
 from loops.guards.globs import first_match
 from loops.pictures import settings, turns_of
-from loops.tables import Delivery, Session
+from loops.store.tables import Delivery, Session
 
 LATE_SECONDS = 3600.0  # by which a push may have arrived before the comment that it followed
 MOST_FILES = 3000  # that GitHub lists of a pull request

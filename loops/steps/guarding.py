@@ -10,7 +10,7 @@ from loops.credentials import TurnCredentials
 from loops.guards import Findings, Proposal, examine
 from loops.pictures import settings
 from loops.redact import Redactor
-from loops.tables import Blob, Session, Turn
+from loops.store.tables import Blob, Session, Turn
 
 
 async def guard(loop: Loop, repo: Handle, session: Session, turn: Turn, result: Result) -> Findings:

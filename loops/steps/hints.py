@@ -12,10 +12,10 @@ from loops.context import Loop
 from loops.conversations import Topic
 from loops.decide import OPEN_SESSION
 from loops.decisions import Decision
-from loops.leases import make_due
 from loops.steps.facts import remember_installation, remember_person, remember_repository
 from loops.steps.labels import label_of
-from loops.tables import Session
+from loops.store.leases import make_due
+from loops.store.tables import Session
 
 DEBOUNCE = 0.3  # seconds; suites, runs and checks of one push report within a moment of each other
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from loops.caps import Caps, Spent
 from loops.context import Loop
-from loops.tables import Session
+from loops.store.tables import Session
 
 
 def limits_of(loop: Loop, session: Session, before: Spent) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from sqlalchemy import select
 
 from github import deliveries
 from loops.context import Loop
-from loops.tables import Delivery
+from loops.store.tables import Delivery
 
 log = structlog.get_logger(__name__)
 

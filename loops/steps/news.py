@@ -8,9 +8,9 @@ from loops import conversations
 from loops.context import Loop
 from loops.decide import OPEN_SESSION
 from loops.decisions import Decision
-from loops.leases import make_due
 from loops.steps.facts import remember_installation, remember_repository
-from loops.tables import Installation, Repository, Session
+from loops.store.leases import make_due
+from loops.store.tables import Installation, Repository, Session
 
 ENDS = {
     Change.PULL_CLOSED: "the pull request was closed",

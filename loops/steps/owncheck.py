@@ -10,8 +10,8 @@ from github.repository import Repository as Handle
 from loops.context import Loop
 from loops.decide import OPEN_SESSION
 from loops.steps import effects
+from loops.store.tables import Session
 from loops.story import Story, headline
-from loops.tables import Session
 
 log = structlog.get_logger(__name__)
 

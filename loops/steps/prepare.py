@@ -10,7 +10,7 @@ from github import comments
 from github.outcomes import Source, Where
 from github.repository import Repository as Handle
 from k8s.boxes import BoxesUnavailable, BoxState
-from loops import conversations, decide, journal
+from loops import conversations, decide
 from loops.caps import Caps
 from loops.choice import CannotRun
 from loops.context import Loop
@@ -24,7 +24,8 @@ from loops.steps.limits import limits_of
 from loops.steps.prompting import prompt_of
 from loops.steps.runtime import runtime_of, spec_of
 from loops.steps.start import CannotStart, handle, start_of
-from loops.tables import Box, Repository, Session, Turn
+from loops.store import journal
+from loops.store.tables import Box, Repository, Session, Turn
 
 log = structlog.get_logger(__name__)
 

@@ -13,7 +13,7 @@ from loops.prompts.render import render
 from loops.recap import recap
 from loops.steps.env import Wanted
 from loops.steps.start import Start
-from loops.tables import Session, Turn
+from loops.store.tables import Session, Turn
 
 GUIDANCE = ("AGENTS.md", "CLAUDE.md")
 

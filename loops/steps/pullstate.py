@@ -5,7 +5,7 @@ from github.repositories import Pull
 from loops import conversations
 from loops.context import Loop
 from loops.steps.news import ENDS, PULL_STATES
-from loops.tables import Session
+from loops.store.tables import Session
 
 
 async def has_ended(loop: Loop, session: Session, pull: Pull) -> bool:

@@ -14,12 +14,12 @@ from loops.choice import CannotRun, choose
 from loops.context import Loop
 from loops.conversations import Ask, Topic
 from loops.decisions import Decision
-from loops.leases import make_due
 from loops.steps.buttons import subject_of_button
 from loops.steps.facts import remember_installation, remember_person, remember_repository
 from loops.steps.labels import label_of
 from loops.steps.tell import status_of
-from loops.tables import Audit, Session
+from loops.store.leases import make_due
+from loops.store.tables import Audit, Session
 
 BUTTONS = {
     "stop": Command.STOP,

@@ -13,7 +13,7 @@ from loops.lasting import LASTING
 from loops.steps.hints import take_hint, take_opened
 from loops.steps.news import take_news
 from loops.steps.requests import answer, refuse, take_request
-from loops.tables import Delivery, Installation
+from loops.store.tables import Delivery, Installation
 
 log = structlog.get_logger(__name__)
 

@@ -11,7 +11,7 @@ from loops.prompts.render import VERSION
 from loops.runtimes.base import Credential, Resume, TurnRequest
 from loops.steps.env import Wanted
 from loops.steps.start import Start
-from loops.tables import Repository, Session, Turn
+from loops.store.tables import Repository, Session, Turn
 
 
 async def runtime_of(loop: Loop, session: Session) -> Chosen:

@@ -14,7 +14,7 @@ from github.repository import Repository as Handle
 from github.trees import FileChange, TreeMismatch
 from k8s.runner import protocol
 from k8s.runner.protocol import Result
-from loops import decide, journal
+from loops import decide
 from loops.caps import Caps, Passed, Spent
 from loops.context import Loop
 from loops.guards import Findings, sentences
@@ -29,7 +29,8 @@ from loops.steps.guarding import guard
 from loops.steps.pullstate import has_ended
 from loops.steps.start import base_of, handle
 from loops.steps.wholediff import WholeDiff, whole_diff
-from loops.tables import Blob, Person, Repository, Session, Turn
+from loops.store import journal
+from loops.store.tables import Blob, Person, Repository, Session, Turn
 
 log = structlog.get_logger(__name__)
 

@@ -10,7 +10,7 @@ from github.repository import Repository as Handle
 from loops.context import Loop
 from loops.pullrequest import commit_subject
 from loops.steps import forks
-from loops.tables import Repository, Session, Turn
+from loops.store.tables import Repository, Session, Turn
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from loops.steps.effects import find, show
 from loops.steps.owncheck import show_check
 from loops.steps.start import handle
 from loops.steps.threads import answer_threads
-from loops.tables import Attempt, Person, Repository, Session, Turn
+from loops.store.tables import Attempt, Person, Repository, Session, Turn
 
 KIND = "comment"
 

@@ -9,7 +9,7 @@ from github.errors import Invalid, NotFound, PermissionMissing
 from github.repository import Repository as Handle
 from loops.context import Loop
 from loops.steps.effects import show
-from loops.tables import Session, Turn
+from loops.store.tables import Session, Turn
 
 log = structlog.get_logger(__name__)
 

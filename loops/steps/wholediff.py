@@ -11,7 +11,7 @@ from k8s.native.diffs import changed_files
 from loops.context import Loop
 from loops.results import shown_diff
 from loops.steps.guarding import redactor_of
-from loops.tables import Session, Turn
+from loops.store.tables import Session, Turn
 
 log = structlog.get_logger(__name__)
 

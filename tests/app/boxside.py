@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from app.surface import Surface
 from loops.box_tokens import token_hash
-from loops.tables import Box, Event, Session, Turn
+from loops.store.tables import Box, Event, Session, Turn
 
 TOKEN = "box-token-of-ann"
 SPEC = {

@@ -8,8 +8,8 @@ from typer.testing import CliRunner, Result
 
 from app.cli import main
 from github.outcomes import Actor, Repo
-from loops.database import Database
 from loops.steps.facts import remember_installation, remember_person, remember_repository
+from loops.store.database import Database
 from tests.postgres import in_a_thread
 
 

@@ -11,8 +11,8 @@ import httpx
 from sqlalchemy import select
 
 from github.signature import sign
-from loops.database import Database
-from loops.tables import Delivery
+from loops.store.database import Database
+from loops.store.tables import Delivery
 from tests.app.conftest import SECRET
 
 ROUNDS = 2

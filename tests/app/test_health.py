@@ -2,7 +2,7 @@ import httpx
 from sqlalchemy import text
 
 from app.surface import Surface
-from loops.tables import Delivery
+from loops.store.tables import Delivery
 from tests.app.pages.seeding import seed
 from tests.app.test_hooks import COMMENT, deliver
 

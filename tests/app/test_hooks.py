@@ -16,8 +16,8 @@ from app.settings import Settings
 from app.surface import Surface
 from app.web import create_app
 from github.signature import sign
-from loops.queue import QUEUE
-from loops.tables import Delivery
+from loops.store.queue import QUEUE
+from loops.store.tables import Delivery
 from tests.app.conftest import SECRET
 from tests.databases import on_sqlite
 

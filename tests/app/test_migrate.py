@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from app import serve
 from app.cli import main
-from loops.database import Database
+from loops.store.database import Database
 from tests.app.test_ops import free_port
 
 

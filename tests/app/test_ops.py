@@ -19,7 +19,7 @@ from app.settings import Settings
 from app.web import create_app, server
 from app.worker import run
 from github.emulator import LocalGitHub
-from loops.database import Database
+from loops.store.database import Database
 
 
 def free_port() -> int:

@@ -14,8 +14,8 @@ from sqlalchemy import select, update
 from app.settings import Settings
 from app.web import create_app
 from k8s import runner
-from loops.database import Database
-from loops.tables import Event, Turn
+from loops.store.database import Database
+from loops.store.tables import Event, Turn
 from tests.app.boxside import TOKEN, seed
 from tests.app.serving import serving
 

@@ -11,7 +11,7 @@ from app.replay import event_of
 from app.settings import Settings
 from app.surface import Surface
 from app.web import create_app
-from loops.tables import Delivery
+from loops.store.tables import Delivery
 from tests.app.conftest import SECRET
 from tests.app.serving import serving
 from tests.databases import on_sqlite

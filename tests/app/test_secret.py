@@ -4,8 +4,8 @@ import pytest
 from cryptography.fernet import Fernet
 from sqlalchemy import select
 
-from loops.database import Database
-from loops.tables import Secret
+from loops.store.database import Database
+from loops.store.tables import Secret
 from loops.vault import Vault
 from tests.app.commands import Greenloop
 

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from loops.database import Database
-from loops.tables import Session
+from loops.store.database import Database
+from loops.store.tables import Session
 from tests.app.commands import Greenloop
 from tests.postgres import in_a_thread
 

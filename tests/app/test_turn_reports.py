@@ -13,7 +13,7 @@ from k8s.runner import protocol
 from loops.results import blob_sha
 from loops.runtimes.base import RuntimeEvent
 from loops.runtimes.command import CommandParser, CommandRuntime
-from loops.tables import Blob, Box, Log, Session, Turn
+from loops.store.tables import Blob, Box, Log, Session, Turn
 from tests.app.boxside import RESULT, journal, row, said, seed, send
 from tests.databases import on_sqlite
 

@@ -15,7 +15,7 @@ from k8s.runner import protocol
 from loops import env_secrets
 from loops.box_secrets import CannotPrepare, FetchToken, NoCredentials
 from loops.credentials import TurnCredentials
-from loops.tables import Installation, Profile, Repository, Turn
+from loops.store.tables import Installation, Profile, Repository, Turn
 from loops.vault import Vault
 from tests.app.boxside import RESULT, SPEC, TOKEN, ask, journal, row, said, seed, send
 

@@ -8,7 +8,7 @@ from sqlalchemy import select, update
 from app import turns
 from app.surface import Surface
 from k8s.runner import protocol
-from loops.tables import Session, Turn
+from loops.store.tables import Session, Turn
 from tests.app.boxside import RESULT, TOKEN, ask, journal, row, seed, send
 from tests.databases import on_sqlite
 

@@ -22,7 +22,7 @@ import uvloop
 
 from app.valkey import EmbeddedRedis
 from github.signature import sign
-from loops.migrations import upgrade
+from loops.store.migrations import upgrade
 from tests.bench.load import Load, drive
 from tests.postgres import in_a_thread
 

@@ -14,8 +14,8 @@ from app.demo.places import grant, own_address
 from k8s.apiserver.server import SmallCluster
 from k8s.cluster import Cluster
 from k8s.options import PodOptions
-from loops.journal import after
-from loops.tables import Turn
+from loops.store.journal import after
+from loops.store.tables import Turn
 from tests.e2e.house import House
 from tests.k8s.cluster.conftest import IMAGE, Place, open_place
 

@@ -24,10 +24,10 @@ from app.worker import run as run_worker
 from github.emulator import LocalGitHub
 from github.emulator.hub import Options
 from k8s.local import LocalBoxes
-from loops.database import Database
 from loops.decide import OPEN_SESSION
-from loops.migrations import upgrade
-from loops.tables import Delivery, Profile, Session, Turn
+from loops.store.database import Database
+from loops.store.migrations import upgrade
+from loops.store.tables import Delivery, Profile, Session, Turn
 from loops.vault import Vault
 from tests.workflows import workflow
 

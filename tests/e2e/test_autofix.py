@@ -10,7 +10,7 @@ import httpx
 from sqlalchemy import func, select
 
 from github.signature import sign
-from loops.tables import Attempt, Delivery
+from loops.store.tables import Attempt, Delivery
 from tests.e2e.house import House, house
 
 RIGHT = "pathlib.Path('value.txt').write_text('right')"

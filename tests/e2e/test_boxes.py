@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from app import worker
 from k8s.identity import SPARE
-from loops.tables import Box
+from loops.store.tables import Box
 from tests.e2e.cluster import ONCE, RIGHT, cluster_house
 from tests.e2e.house import REPOSITORY
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from loops.tables import Turn
+from loops.store.tables import Turn
 from tests.e2e.house import House, house
 from tests.e2e.ownloop import HEAD, install
 

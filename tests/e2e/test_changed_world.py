@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from github.emulator.acts import comments, pulls, repositories
-from loops.tables import Session
+from loops.store.tables import Session
 from tests.e2e.acts import RIGHT, runs
 from tests.e2e.house import REPOSITORY, House, house
 

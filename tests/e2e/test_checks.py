@@ -10,7 +10,7 @@ from sqlalchemy import update
 from github.client import GitHubApp
 from github.repository import Repository
 from github.scopes import Scope
-from loops.tables import Session
+from loops.store.tables import Session
 from tests.e2e.acts import RIGHT, asked, comment_says, push, runs
 from tests.e2e.house import REPOSITORY, House, house
 

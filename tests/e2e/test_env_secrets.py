@@ -7,7 +7,7 @@ from sqlalchemy import select, update
 
 from k8s.runner import processes
 from loops import env_secrets
-from loops.tables import Blob, Turn
+from loops.store.tables import Blob, Turn
 from loops.vault import Vault
 from tests.e2e.house import REPOSITORY, House, house
 from tests.walking import files

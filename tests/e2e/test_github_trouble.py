@@ -10,7 +10,7 @@ from app.wiring import open_loop
 from github.emulator.acts import installations, repositories
 from github.emulator.hub import Options
 from loops.steps.missed import redeliver_missed
-from loops.tables import Delivery, Installation
+from loops.store.tables import Delivery, Installation
 from tests.e2e.house import REPOSITORY, House, house
 
 RIGHT = "pathlib.Path('value.txt').write_text('right')"

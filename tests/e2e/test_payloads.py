@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from github.events import WANTED
 from github.signature import sign
-from loops.tables import Delivery
+from loops.store.tables import Delivery
 from tests.e2e.house import House, house
 from tests.github.payloads import examples
 

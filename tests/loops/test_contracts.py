@@ -4,11 +4,12 @@ import pytest
 from sqlalchemy import select
 
 from github.outcomes import Actor, Repo
-from loops import contracts, journal
+from loops import contracts
 from loops.contracts import Invalid, Start, Unknown
-from loops.database import Database
 from loops.steps.facts import remember_installation, remember_person, remember_repository
-from loops.tables import Audit, Repository, Session, Turn
+from loops.store import journal
+from loops.store.database import Database
+from loops.store.tables import Audit, Repository, Session, Turn
 from tests.databases import on_sqlite
 
 WISH = Start("acme/widgets", "fix the login\nand test it", person="Ann")

@@ -8,10 +8,10 @@ from sqlalchemy import select
 from github.outcomes import Repo
 from loops import conversations
 from loops.conversations import Ask, Topic, ask, cancel, latest, switch_repairs, watch, withdraw
-from loops.database import Database
-from loops.migrations import upgrade
 from loops.steps.facts import remember_repository
-from loops.tables import Session, Turn
+from loops.store.database import Database
+from loops.store.migrations import upgrade
+from loops.store.tables import Session, Turn
 
 REPO = Repo(id=7, full_name="acme/widgets", installation_id=3, default_branch="main")
 TOPIC = Topic(3, 7, "issue", 5, "Fix the login")

@@ -10,11 +10,11 @@ from github.outcomes import Repo
 from k8s.boxes import BoxesUnavailable, BoxSpec, BoxState, BoxStatus, Known, Reconciled
 from loops.context import Loop
 from loops.conversations import Ask, Topic, ask
-from loops.database import Database
-from loops.migrations import upgrade
 from loops.options import LoopOptions
 from loops.steps.facts import remember_repository
-from loops.tables import Box, Session, Turn
+from loops.store.database import Database
+from loops.store.migrations import upgrade
+from loops.store.tables import Box, Session, Turn
 from loops.upkeep import known_boxes, upkeep
 
 NOW = 10_000_000.0

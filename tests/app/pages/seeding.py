@@ -3,8 +3,8 @@
 from typing import Any
 
 from app.surface import Surface
-from loops import journal
-from loops.tables import Effect, Person, Repository, Session, Turn
+from loops.store import journal
+from loops.store.tables import Effect, Person, Repository, Session, Turn
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(1)>&\"'"
 DIFF = """diff --git a/src/add.py b/src/add.py

@@ -10,7 +10,7 @@ from sqlalchemy import update
 from app.settings import Settings
 from app.surface import Surface
 from app.web import create_app
-from loops.tables import Session
+from loops.store.tables import Session
 from tests.app.pages.seeding import EVIL, happen, seed
 from tests.app.serving import serving
 from tests.tools import need

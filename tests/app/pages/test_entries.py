@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from app.pages.entries import SHOWN, block, blocks
-from loops.tables import Event
+from loops.store.tables import Event
 
 
 def event(seq: int, kind: str, **payload: Any) -> Event:

@@ -12,7 +12,7 @@ from app.pages import live
 from app.settings import Settings
 from app.surface import Surface
 from app.web import create_app
-from loops.tables import Session
+from loops.store.tables import Session
 from tests.app.pages.seeding import happen, seed
 from tests.app.serving import serving
 

@@ -16,7 +16,7 @@ from app.settings import Settings
 from app.surface import Surface
 from app.web import create_app
 from github.emulator import LocalGitHub
-from loops.tables import Repository, Session
+from loops.store.tables import Repository, Session
 
 PUBLIC = "https://greenloop.example.com"
 

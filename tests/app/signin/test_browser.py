@@ -11,7 +11,7 @@ from sqlalchemy import update
 from app.pages import live
 from app.web import create_app
 from github.emulator import LocalGitHub
-from loops.tables import Session
+from loops.store.tables import Session
 from tests.app.pages.seeding import happen, seed
 from tests.app.serving import serving
 from tests.app.signin.conftest import options

@@ -19,8 +19,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from github.errors import RateLimited
 from github.pace import BURST, PER_SECOND
-from loops.database import Database
-from loops.tables import Limit
+from loops.store.database import Database
+from loops.store.tables import Limit
 
 log = structlog.get_logger(__name__)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import redis.asyncio as redis
 import structlog
 
-from loops.ending import end
+from loops.store.background import end
 
 log = structlog.get_logger(__name__)
 

@@ -5,8 +5,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from app.valkey import EmbeddedRedis
-from loops import bus
-from loops.bus import Bus
+from loops.store import bus
+from loops.store.bus import Bus
 
 
 async def test_an_outage_of_redis_is_told_once_and_so_is_its_end(

@@ -10,8 +10,8 @@ from typing import Protocol
 from sqlalchemy import make_url
 from sqlalchemy.dialects.postgresql import insert
 
-from loops.database import Database
-from loops.tables import Delivery
+from loops.store.database import Database
+from loops.store.tables import Delivery
 
 COLUMNS = (
     "guid", "event", "action", "installation_id", "repository_id", "body", "received_at", "status", "tries", "due_at",

@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 
-from loops.tables import Base
+from loops.store.tables import Base
 
 
 def migrate(connection: Connection) -> None:

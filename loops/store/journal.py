@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from loops.tables import Event, Session
+from loops.store.tables import Event, Session
 
 Entry = tuple[str, dict[str, Any]]
 

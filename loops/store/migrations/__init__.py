@@ -10,7 +10,7 @@ from alembic.config import Config
 from alembic.util import CommandError
 from sqlalchemy import make_url
 
-from loops.database import async_url
+from loops.store.database import async_url
 
 FOLDER = Path(__file__).parent
 

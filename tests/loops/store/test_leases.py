@@ -8,11 +8,11 @@ from sqlalchemy import update
 
 from github.outcomes import Repo
 from loops.conversations import Ask, Topic, ask
-from loops.database import Database
-from loops.leases import Leases, make_due
-from loops.migrations import upgrade
 from loops.steps.facts import remember_repository
-from loops.tables import Session
+from loops.store.database import Database
+from loops.store.leases import Leases, make_due
+from loops.store.migrations import upgrade
+from loops.store.tables import Session
 
 REPO = Repo(id=7, full_name="acme/widgets", installation_id=3, default_branch="main")
 

@@ -3,7 +3,7 @@
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from loops.tables import Installation, Person
+from loops.store.tables import Installation, Person
 
 
 class UnknownOwner(LookupError):

@@ -4,8 +4,8 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import create_engine
 
-from loops.migrations import upgrade
-from loops.tables import Base
+from loops.store.migrations import upgrade
+from loops.store.tables import Base
 
 
 async def test_the_migrations_build_exactly_the_tables_of_the_code(tmp_path: Path) -> None:

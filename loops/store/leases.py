@@ -14,8 +14,8 @@ from typing import Any
 from sqlalchemy import or_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from loops.database import Database
-from loops.tables import Delivery, Session
+from loops.store.database import Database
+from loops.store.tables import Delivery, Session
 
 Leased = type[Session] | type[Delivery]
 

@@ -12,9 +12,9 @@ from app.valkey import EmbeddedRedis
 from github.clock import Clock
 from github.errors import RateLimited
 from github.pace import Pace
-from loops import manners
-from loops.database import Database
-from loops.manners import Manners
+from loops.store import rate_limits
+from loops.store.database import Database
+from loops.store.rate_limits import Manners
 
 Two = tuple[Manners, Manners]
 
@@ -74,9 +74,9 @@ async def test_the_burst_is_spent_by_all_processes_together(both: Two, monkeypat
         slept.append(seconds)
         await sleep(seconds)
 
-    monkeypatch.setattr(manners, "BURST", 4)
-    monkeypatch.setattr(manners, "PER_SECOND", 2.0)
-    monkeypatch.setattr("loops.manners.asyncio.sleep", noted)
+    monkeypatch.setattr(rate_limits, "BURST", 4)
+    monkeypatch.setattr(rate_limits, "PER_SECOND", 2.0)
+    monkeypatch.setattr("loops.store.rate_limits.asyncio.sleep", noted)
     for each in both * 2:
         async with each.turn(5):
             pass
@@ -87,7 +87,7 @@ async def test_the_burst_is_spent_by_all_processes_together(both: Two, monkeypat
 
 
 async def test_a_writer_that_died_does_not_hold_the_others_up(both: Two, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(manners, "HELD_SECONDS", 0.1)
+    monkeypatch.setattr(rate_limits, "HELD_SECONDS", 0.1)
     await both[0]._take("greenloop:write:5", "a-process-that-dies-now")
     async with asyncio.timeout(60), both[1].turn(5):
         pass
