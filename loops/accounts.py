@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlalchemy import delete, select, update
 
-from loops import profiles
 from loops.credentials import kind_of
 from loops.logins import check
+from loops.runtimes import profiles
 from loops.store.database import Database
 from loops.store.lookup import installation_of, person_of
 from loops.store.tables import Profile, Secret, Turn

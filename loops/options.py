@@ -5,8 +5,8 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from loops.prices import Price, price_of, table_of
-from loops.profiles import canonical
+from loops.runtimes.prices import Price, price_of, table_of
+from loops.runtimes.profiles import canonical
 from loops.runtimes.registry import UnknownRuntimeError, get
 
 

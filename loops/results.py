@@ -12,9 +12,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from k8s.runner.protocol import DIFF_BYTES, STDERR_BYTES, Result
 from loops.digest import bounded, clean, entries_of, parser_of
 from loops.ingest import TurnOver, resumed_totals, rows, spent
-from loops.prices import Price
 from loops.redact import Redactor
 from loops.runtimes.base import Ending, clip
+from loops.runtimes.prices import Price
 from loops.runtimes.registry import get
 from loops.store import journal, leases
 from loops.store.database import Database

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from loops import profiles
 from loops.box_secrets import CannotPrepare
 from loops.choice import CannotRun, Chosen, choose
 from loops.context import Loop
 from loops.credentials import credential_of, file_to_json, request_to_json
 from loops.prompts.render import VERSION
+from loops.runtimes import profiles
 from loops.runtimes.base import Credential, Resume, TurnRequest
 from loops.steps.env import Wanted
 from loops.steps.start import Start

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from app.cli import main
 from app.settings import Settings, unknown_variables
-from loops import profiles
+from loops.runtimes import profiles
 
 KEY = rsa.generate_private_key(65537, 2048).private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 APP = {

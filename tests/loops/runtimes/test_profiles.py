@@ -2,7 +2,7 @@
 
 import pytest
 
-from loops.profiles import Choice, Profile, RefusedRuntimeError, can_drive, resolve, runtimes_for
+from loops.runtimes.profiles import Choice, Profile, RefusedRuntimeError, can_drive, resolve, runtimes_for
 from loops.runtimes.registry import UnknownRuntimeError
 
 CHATGPT = Profile("openai", "opencode_auth_json")

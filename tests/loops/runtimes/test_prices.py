@@ -2,7 +2,7 @@
 
 import pytest
 
-from loops.prices import PRICES, Price, cost_of, price_of, table_of
+from loops.runtimes.prices import PRICES, Price, cost_of, price_of, table_of
 
 
 @pytest.mark.parametrize(
