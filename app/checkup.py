@@ -98,7 +98,7 @@ def _pages(settings: Settings) -> Found:
 
 
 async def _keys(settings: Settings) -> list[Found]:
-    from loops.vault import Vault, VaultError
+    from loops.secrets.vault import Vault, VaultError
 
     keys = settings.encryption_key_list()
     mend = "Set GREENLOOP_ENCRYPTION_KEYS_FILE to a file with a Fernet key a line, the newest first."

@@ -30,8 +30,8 @@ def one_line_errors() -> Iterator[None]:
     from github.errors import GitHubError
     from loops.box_secrets import CannotPrepare
     from loops.contracts import Unknown
+    from loops.secrets.vault import VaultError
     from loops.store.lookup import UnknownOwner
-    from loops.vault import VaultError
 
     try:
         yield

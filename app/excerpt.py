@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
 from loops.evidence import BUDGET, distill
-from loops.redact import Redactor
+from loops.secrets.redact import Redactor
 
 CHUNK = 1 << 18
 

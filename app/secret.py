@@ -22,7 +22,7 @@ NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The environme
 @secret.command("set")
 def set_(target: TargetArgument, name: NameArgument) -> None:
     """Keep a secret, or replace it. Its value is read from standard input."""
-    from loops.env_secrets import put
+    from loops.secrets.env_secrets import put
 
     value = read_secret("secret set")
     with_vault(lambda database, vault: put(database, vault, target, name, value, time.time()))
@@ -32,7 +32,7 @@ def set_(target: TargetArgument, name: NameArgument) -> None:
 @secret.command("list")
 def list_(target: TargetArgument) -> None:
     """Show the names, and when each was set. Values are never shown."""
-    from loops.env_secrets import listed
+    from loops.secrets.env_secrets import listed
 
     found = with_vault(lambda database, _vault: listed(database, target))
     if not found:
@@ -44,7 +44,7 @@ def list_(target: TargetArgument) -> None:
 @secret.command()
 def remove(target: TargetArgument, name: NameArgument) -> None:
     """Forget a secret."""
-    from loops.env_secrets import remove as forget
+    from loops.secrets.env_secrets import remove as forget
 
     if not with_vault(lambda database, _vault: forget(database, target, name)):
         print(f"greenloop secret remove: {target} has no secret {name}", file=sys.stderr)

@@ -11,7 +11,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from k8s.options import PodOptions
 from loops.options import LoopOptions
-from loops.vault import keys_of
+from loops.secrets.vault import keys_of
 
 
 class Settings(BaseSettings, LoopOptions):

@@ -12,7 +12,7 @@ from app.metrics import Metrics
 from app.settings import Settings
 from app.signin.gate import Gate
 from loops.box_secrets import Credentials, FetchTokens
-from loops.redact import Redactor
+from loops.secrets.redact import Redactor
 from loops.store.bus import Bus
 from loops.store.database import Database
 from loops.store.queue import Queue

@@ -19,8 +19,8 @@ from loops import handout
 from loops.box_access import TokenRefused, UnknownTurn, box_with, has_news, turn_with
 from loops.box_secrets import CannotPrepare
 from loops.ingest import TurnOver, ingest
-from loops.redact import Redactor
 from loops.results import TooLarge, WrongObject, log_of, store_object, store_result
+from loops.secrets.redact import Redactor
 from loops.store.bus import wait
 from loops.store.leases import make_due
 from loops.store.tables import Session, Turn

@@ -13,8 +13,8 @@ from app.web import server
 from app.wiring import open_github, open_web
 from app.worker import on_signals
 from app.worker import run as run_worker
+from loops.secrets.vault import make_key_file
 from loops.store.migrations import upgrade
-from loops.vault import make_key_file
 
 log = structlog.get_logger(__name__)
 

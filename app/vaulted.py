@@ -10,14 +10,14 @@ import typer
 from app.command import one_line_errors, opened
 
 if TYPE_CHECKING:
+    from loops.secrets.vault import Vault
     from loops.store.database import Database
-    from loops.vault import Vault
 
 
 def with_vault(work: "Callable[[Database, Vault], Coroutine[Any, Any, Any]]") -> Any:
     """What `work(database, vault)` comes to."""
     from app.settings import Settings
-    from loops.vault import Vault
+    from loops.secrets.vault import Vault
 
     async def run(settings: Settings) -> Any:
         async with opened(settings) as database:

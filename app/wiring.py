@@ -18,12 +18,12 @@ from k8s.kubernetes_boxes import KubernetesBoxes
 from k8s.local import LocalBoxes
 from loops.context import Loop
 from loops.credentials import TurnCredentials
+from loops.secrets.vault import Vault
 from loops.store.bus import Bus
 from loops.store.database import Database
 from loops.store.leases import Leases
 from loops.store.queue import Queue
 from loops.store.rate_limits import Manners
-from loops.vault import Vault
 
 
 def open_github(settings: Settings, shared: Shared | None = None) -> GitHubApp:

@@ -9,10 +9,10 @@ from sqlalchemy import delete, select, update
 from loops.credentials import kind_of
 from loops.logins import check
 from loops.runtimes import profiles
+from loops.secrets.vault import Vault
 from loops.store.database import Database
 from loops.store.lookup import installation_of, person_of
 from loops.store.tables import Profile, Secret, Turn
-from loops.vault import Vault
 
 _ENDPOINT = re.compile(r"https?://[^\s/?#{}]+[^\s?#{}]*\Z")
 

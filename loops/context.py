@@ -9,11 +9,11 @@ from github.client import GitHubApp
 from github.identity import Me
 from k8s.boxes import Boxes
 from loops.options import LoopOptions
+from loops.secrets.vault import Vault
 from loops.store.bus import Bus
 from loops.store.database import Database
 from loops.store.leases import Leases
 from loops.store.queue import Queue
-from loops.vault import Vault
 
 
 @dataclass(frozen=True)

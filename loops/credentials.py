@@ -7,16 +7,17 @@ from typing import Any, get_args
 
 from sqlalchemy import select
 
-from loops import env_secrets, given
 from loops.box_secrets import CannotPrepare
-from loops.envfile import env_file, quoted
-from loops.given import Given
 from loops.logins import is_newer
 from loops.runtimes import registry
 from loops.runtimes.base import BoxFile, Credential, CredentialKind, Invocation, Resume, TurnRequest
+from loops.secrets import env_secrets
+from loops.secrets import turn_secrets as given
+from loops.secrets.env_file import env_file, quoted
+from loops.secrets.turn_secrets import Given
+from loops.secrets.vault import Vault, VaultError
 from loops.store.database import Database
 from loops.store.tables import Profile, Turn
-from loops.vault import Vault, VaultError
 
 
 class TurnCredentials:

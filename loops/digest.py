@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from k8s.runner.protocol import LONGEST_LINE, OUTPUT_CHUNK
-from loops.redact import Redactor
 from loops.runtimes.base import EVENT_TEXT, JSON, Parser, Runtime, RuntimeEvent, clip
 from loops.runtimes.prices import Price, cost_of
+from loops.secrets.redact import Redactor
 from loops.store.journal import Entry
 
 PAYLOAD_TEXT = 60_000

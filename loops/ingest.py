@@ -12,9 +12,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from k8s.runner.protocol import FETCHING, Output, OutputAnswer
 from loops.caps import Caps
 from loops.digest import Digest, Usage, digest
-from loops.redact import Redactor
 from loops.runtimes.prices import Price
 from loops.runtimes.registry import get
+from loops.secrets.redact import Redactor
 from loops.spending import spent_before, spent_of
 from loops.store import journal
 from loops.store.database import Database

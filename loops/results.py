@@ -12,10 +12,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from k8s.runner.protocol import DIFF_BYTES, STDERR_BYTES, Result
 from loops.digest import bounded, clean, entries_of, parser_of
 from loops.ingest import TurnOver, resumed_totals, rows, spent
-from loops.redact import Redactor
 from loops.runtimes.base import Ending, clip
 from loops.runtimes.prices import Price
 from loops.runtimes.registry import get
+from loops.secrets.redact import Redactor
 from loops.store import journal, leases
 from loops.store.database import Database
 from loops.store.tables import Blob, Log, Session, Turn

@@ -13,9 +13,9 @@ from app.demo.world import Misuse
 from loops.runtimes.scripted.brain import ByPrompt
 from loops.runtimes.scripted.replies import Edit, Read, Reply, Shell
 from loops.runtimes.scripted.server import ModelServer
+from loops.secrets.vault import Vault, keys_of
 from loops.store.database import Database
 from loops.store.tables import Profile
-from loops.vault import Vault, keys_of
 
 MODULE, TESTS = "degrees.py", "tests/test_degrees.py"
 _LAST = "    return (fahrenheit - 32) * 5 / 9"

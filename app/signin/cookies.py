@@ -9,7 +9,7 @@ from typing import Any
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
-from loops.vault import Vault, VaultError
+from loops.secrets.vault import Vault, VaultError
 
 PERSON = "greenloop"
 FLOW = "greenloop-signin"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from github.config import RepositoryConfig
 from k8s.runner.protocol import Change
-from loops.redact import Redactor
+from loops.secrets.redact import Redactor
 
 ContentOf = Callable[[str], Awaitable[bytes]]
 """The content of a changed file by the sha of its blob."""

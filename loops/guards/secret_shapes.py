@@ -29,7 +29,7 @@ from detect_secrets.plugins.square_oauth import SquareOAuthDetector
 from detect_secrets.plugins.stripe import StripeDetector
 from detect_secrets.plugins.telegram_token import TelegramBotTokenDetector
 
-from loops.redact import SHAPES
+from loops.secrets.redact import SHAPES
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from loops.guards.model import Finding, shown
 from loops.guards.secret_shapes import PRIVATE_KEY, SHAPES_OF_TOKENS, Match, passwords, tokens
-from loops.redact import Redactor
+from loops.secrets.redact import Redactor
 
 LONG_LINE = 1_000
 """Longer lines are read in pieces of this many characters, so that no pattern runs away on a minified file."""

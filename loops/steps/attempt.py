@@ -12,7 +12,7 @@ from loops.collect import Failure, Found, collect, failures
 from loops.context import Loop
 from loops.conversations import Ask, add_turn
 from loops.next_attempt import GiveUp, History, Repair, Rerun, asked_about_checks, choose
-from loops.redact import Redactor
+from loops.secrets.redact import Redactor
 from loops.steps.again import go_on, run_again, spent, wishes
 from loops.steps.base import known_at_base
 from loops.steps.checks import fresh_state, store_state

@@ -8,7 +8,7 @@ from github.errors import GitHubError
 from github.repository import Repository as Handle
 from loops.collect import collect
 from loops.context import Loop
-from loops.redact import Redactor
+from loops.secrets.redact import Redactor
 from loops.store.tables import Session
 
 

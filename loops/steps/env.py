@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from github.config import PATH, RepositoryConfig
-from loops import env_secrets
 from loops.context import Loop
+from loops.secrets import env_secrets
 from loops.steps.start import Start
 from loops.store.tables import Session
 

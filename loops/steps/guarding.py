@@ -9,7 +9,7 @@ from loops.context import Loop
 from loops.credentials import TurnCredentials
 from loops.guards import Findings, Proposal, examine
 from loops.pictures import settings
-from loops.redact import Redactor
+from loops.secrets.redact import Redactor
 from loops.store.tables import Blob, Session, Turn
 
 

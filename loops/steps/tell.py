@@ -10,8 +10,8 @@ from loops.context import Loop
 from loops.decide import OPEN_TURN, cancelled
 from loops.line import Wait
 from loops.pictures import turns_of
-from loops.redact import Redactor
 from loops.seats import read_line
+from loops.secrets.redact import Redactor
 from loops.steps.effects import find, show
 from loops.steps.owncheck import show_check
 from loops.steps.start import handle

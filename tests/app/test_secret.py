@@ -4,9 +4,9 @@ import pytest
 from cryptography.fernet import Fernet
 from sqlalchemy import select
 
+from loops.secrets.vault import Vault
 from loops.store.database import Database
 from loops.store.tables import Secret
-from loops.vault import Vault
 from tests.app.commands import Greenloop
 
 KEY = Fernet.generate_key().decode()

@@ -12,11 +12,11 @@ from sqlalchemy import select, update
 
 from app.surface import Surface
 from k8s.runner import protocol
-from loops import env_secrets
 from loops.box_secrets import CannotPrepare, FetchToken, NoCredentials
 from loops.credentials import TurnCredentials
+from loops.secrets import env_secrets
+from loops.secrets.vault import Vault
 from loops.store.tables import Installation, Profile, Repository, Turn
-from loops.vault import Vault
 from tests.app.boxside import RESULT, SPEC, TOKEN, ask, journal, row, said, seed, send
 
 

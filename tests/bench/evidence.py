@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from loops.evidence import distill
-from loops.redact import Redactor
+from loops.secrets.redact import Redactor
 from tests.bench import ordinary
 
 BENCH = Path(__file__).parents[3] / "shared" / "bench"

@@ -25,10 +25,10 @@ from github.emulator import LocalGitHub
 from github.emulator.hub import Options
 from k8s.local import LocalBoxes
 from loops.decide import OPEN_SESSION
+from loops.secrets.vault import Vault
 from loops.store.database import Database
 from loops.store.migrations import upgrade
 from loops.store.tables import Delivery, Profile, Session, Turn
-from loops.vault import Vault
 from tests.workflows import workflow
 
 T = TypeVar("T")

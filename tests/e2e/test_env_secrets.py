@@ -6,9 +6,9 @@ from pathlib import Path
 from sqlalchemy import select, update
 
 from k8s.runner import processes
-from loops import env_secrets
+from loops.secrets import env_secrets
+from loops.secrets.vault import Vault
 from loops.store.tables import Blob, Turn
-from loops.vault import Vault
 from tests.e2e.house import REPOSITORY, House, house
 from tests.walking import files
 

@@ -11,12 +11,12 @@ from urllib.parse import quote
 import pytest
 
 from app.clone_tokens import CloneTokens
-from loops import env_secrets
 from loops.box_secrets import FetchToken
 from loops.runtimes.scripted.brain import Script
 from loops.runtimes.scripted.replies import Reply, Shell
 from loops.runtimes.scripted.server import ModelServer
-from loops.vault import Vault
+from loops.secrets import env_secrets
+from loops.secrets.vault import Vault
 from tests.e2e.house import REPOSITORY, House, house
 from tests.tools import need
 from tests.walking import files

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from k8s.runner.protocol import LONGEST_LINE
 from loops.digest import FORCED_AT, PAYLOAD_TEXT, bounded, clean, digest, entries_of
-from loops.redact import MASK, Redactor
 from loops.runtimes.base import EVENT_TEXT, JSON, Ending, Outcome, RuntimeEvent
 from loops.runtimes.command import CommandRuntime
 from loops.runtimes.prices import Price
+from loops.secrets.redact import MASK, Redactor
 
 SECRET = "hunter2-hunter2-hunter2"
 COMMAND = CommandRuntime()

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from loops.evidence import distill, merge
 from loops.evidence.blocks import blocks
 from loops.evidence.normal import normal
-from loops.redact import Redactor
+from loops.secrets.redact import Redactor
 from tests.loops.evidence.logs import job, step
 
 PIECES = st.lists(

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loops.evidence import Annotation, distill, distill_check
-from loops.redact import Redactor
+from loops.secrets.redact import Redactor
 from tests.loops.evidence.logs import job, step
 
 BODY = "Zq7Xv2Lm9Kp4Rt6Wy8Bn3Hc5Jd1Fg0Sa2Ue4Io6Pl8Qw0"

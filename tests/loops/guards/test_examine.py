@@ -5,7 +5,7 @@ import pytest
 from github.config import Limits, RepositoryConfig
 from k8s.runner.protocol import Change
 from loops.guards import Proposal, examine
-from loops.redact import Redactor
+from loops.secrets.redact import Redactor
 from tests.loops.guards.proposals import Files, Turn, codes
 
 TOKEN = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"

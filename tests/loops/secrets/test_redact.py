@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loops.redact import MASK, Redactor, parts_of
+from loops.secrets.redact import MASK, Redactor, parts_of
 
 SECRET = 'p@ss/w"rd+Ünïque=99'
 SPECIAL = 'it\'s a $ecret`with`<all>&\\ "of" it;{1,2}'

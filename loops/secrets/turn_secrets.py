@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from loops.secrets.vault import Vault
 from loops.store.tables import Turn
-from loops.vault import Vault
 
 
 @dataclass(frozen=True)

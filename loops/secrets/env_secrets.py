@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, delete, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from loops.redact import SHORTEST
+from loops.secrets.redact import SHORTEST
+from loops.secrets.vault import Vault
 from loops.store.database import Database
 from loops.store.lookup import UnknownOwner, installation_of
 from loops.store.tables import Repository, Secret, Session
-from loops.vault import Vault
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 LONGEST = 64 * 1024

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from dotenv import dotenv_values
 
-from loops.envfile import env_file
+from loops.secrets.env_file import env_file
 
 VALUES = {
     "PLAIN": "plain",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from loops.vault import Vault, VaultError, keys_of, make_key_file, new_key
+from loops.secrets.vault import Vault, VaultError, keys_of, make_key_file, new_key
 
 
 def test_what_is_encrypted_is_read_back_and_never_stands_in_the_token() -> None:

@@ -1,0 +1,1 @@
+"""Secrets: encrypted at rest, given to one turn, and found again in whatever leaves."""
