@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from github import errors
 from github.client import GitHubApp
 from github.scopes import CLONE
-from loops.box_secrets import CannotPrepare, FetchToken
+from loops.accounts.box_secrets import CannotPrepare, FetchToken
 
 
 @dataclass(frozen=True)

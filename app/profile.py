@@ -25,8 +25,8 @@ def add(
     default: Annotated[bool, typer.Option("--default", help="Use it where nobody chooses.")] = False,
 ) -> None:
     """Keep an account. The secret is read from standard input, so that no shell remembers it."""
-    from loops.accounts import NewAccount
-    from loops.accounts import add as keep
+    from loops.accounts.accounts import NewAccount
+    from loops.accounts.accounts import add as keep
 
     secret = read_secret("profile add").strip()
     wanted = NewAccount(installation, name, provider, kind, secret, person, model, base_url, default)
@@ -37,7 +37,7 @@ def add(
 @profile.command("list")
 def list_() -> None:
     """Show the accounts and the runtimes that each can drive."""
-    from loops.accounts import listed
+    from loops.accounts.accounts import listed
 
     found = with_vault(lambda database, _vault: listed(database))
     if not found:
@@ -52,7 +52,7 @@ def list_() -> None:
 @profile.command()
 def remove(account: Annotated[int, typer.Argument(metavar="ACCOUNT", help="Its number in `profile list`.")]) -> None:
     """Forget an account and its secret."""
-    from loops.accounts import remove as forget
+    from loops.accounts.accounts import remove as forget
 
     if not with_vault(lambda database, _vault: forget(database, account)):
         print(f"greenloop profile remove: there is no account {account}", file=sys.stderr)
@@ -61,7 +61,7 @@ def remove(account: Annotated[int, typer.Argument(metavar="ACCOUNT", help="Its n
 
 def rotate_keys() -> None:
     """Encrypt every stored secret anew with the first of the encryption keys; then the old ones can go."""
-    from loops.accounts import rotate
+    from loops.accounts.accounts import rotate
 
     count = with_vault(rotate)
     print(f"{count} secrets are encrypted with the newest key")

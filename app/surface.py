@@ -11,7 +11,7 @@ from app.inbox import Inbox
 from app.metrics import Metrics
 from app.settings import Settings
 from app.signin.gate import Gate
-from loops.box_secrets import Credentials, FetchTokens
+from loops.accounts.box_secrets import Credentials, FetchTokens
 from loops.secrets.redact import Redactor
 from loops.store.bus import Bus
 from loops.store.database import Database

@@ -16,8 +16,8 @@ from starlette.routing import Route
 from app.surface import Surface, surface
 from k8s.runner import protocol
 from loops import handout
+from loops.accounts.box_secrets import CannotPrepare
 from loops.box_access import TokenRefused, UnknownTurn, box_with, has_news, turn_with
-from loops.box_secrets import CannotPrepare
 from loops.ingest import TurnOver, ingest
 from loops.results import TooLarge, WrongObject, log_of, store_object, store_result
 from loops.secrets.redact import Redactor

@@ -24,7 +24,7 @@ from app.signin.gate import Gate
 from app.signin.routes import people
 from app.signin.routes import routes as signin_routes
 from app.surface import Surface
-from loops.box_secrets import Credentials, FetchTokens, NoCredentials, NoFetchTokens
+from loops.accounts.box_secrets import Credentials, FetchTokens, NoCredentials, NoFetchTokens
 from loops.secrets.redact import Redactor
 from loops.store.arrivals import arrivals
 from loops.store.bus import Bus

@@ -16,8 +16,8 @@ from github.pace import Shared
 from k8s.boxes import Boxes
 from k8s.kubernetes_boxes import KubernetesBoxes
 from k8s.local import LocalBoxes
+from loops.accounts.credentials import TurnCredentials
 from loops.context import Loop
-from loops.credentials import TurnCredentials
 from loops.secrets.vault import Vault
 from loops.store.bus import Bus
 from loops.store.database import Database

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from github.refs import branch_problem
 from loops import conversations
-from loops.choice import CannotRun, choose
+from loops.accounts.choice import CannotRun, choose
 from loops.conversations import Ask, Topic
 from loops.store import journal
 from loops.store.tables import Audit, Event, Installation, Person, Repository, Session, Turn

@@ -7,10 +7,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from github.errors import GitHubError
 from k8s.boxes import BoxesUnavailable, BoxSpec, BoxState, BoxStatus
 from loops import decide
-from loops.box_secrets import CannotPrepare
+from loops.accounts.box_secrets import CannotPrepare
+from loops.accounts.credentials import TurnCredentials
 from loops.box_tokens import token
 from loops.context import Loop
-from loops.credentials import TurnCredentials
 from loops.fate import Fate, Held, Patience, fate_of
 from loops.owners import SHARED
 from loops.seats import end_longest_idle

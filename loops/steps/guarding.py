@@ -4,9 +4,9 @@ from github import repositories, trees
 from github.errors import UnreadableAnswer
 from github.repository import Repository as Handle
 from k8s.runner.protocol import Result
-from loops.box_secrets import CannotPrepare
+from loops.accounts.box_secrets import CannotPrepare
+from loops.accounts.credentials import TurnCredentials
 from loops.context import Loop
-from loops.credentials import TurnCredentials
 from loops.guards import Findings, Proposal, examine
 from loops.pictures import settings
 from loops.secrets.redact import Redactor

@@ -11,8 +11,8 @@ from github.outcomes import Source, Where
 from github.repository import Repository as Handle
 from k8s.boxes import BoxesUnavailable, BoxState
 from loops import conversations, decide
+from loops.accounts.choice import CannotRun
 from loops.caps import Caps
-from loops.choice import CannotRun
 from loops.context import Loop
 from loops.line import Wait, words
 from loops.seats import bounds, read_line, take_seat

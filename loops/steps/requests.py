@@ -10,7 +10,7 @@ from github.mentions import Command
 from github.outcomes import Actor, Refused, Request, Subject, Where, Why
 from github.repository import Repository
 from loops import conversations, texts
-from loops.choice import CannotRun, choose
+from loops.accounts.choice import CannotRun, choose
 from loops.context import Loop
 from loops.conversations import Ask, Topic
 from loops.decisions import Decision

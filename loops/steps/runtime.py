@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from loops.box_secrets import CannotPrepare
-from loops.choice import CannotRun, Chosen, choose
+from loops.accounts.box_secrets import CannotPrepare
+from loops.accounts.choice import CannotRun, Chosen, choose
+from loops.accounts.credentials import credential_of, file_to_json, request_to_json
 from loops.context import Loop
-from loops.credentials import credential_of, file_to_json, request_to_json
 from loops.prompts.render import VERSION
 from loops.runtimes import profiles
 from loops.runtimes.base import Credential, Resume, TurnRequest

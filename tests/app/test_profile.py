@@ -5,7 +5,7 @@ from cryptography.fernet import Fernet
 from sqlalchemy import select, update
 
 from github.outcomes import Actor
-from loops.accounts import NewAccount, add
+from loops.accounts.accounts import NewAccount, add
 from loops.secrets.vault import Vault, VaultError
 from loops.steps.facts import remember_installation
 from loops.store.database import Database

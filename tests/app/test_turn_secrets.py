@@ -12,8 +12,8 @@ from sqlalchemy import select, update
 
 from app.surface import Surface
 from k8s.runner import protocol
-from loops.box_secrets import CannotPrepare, FetchToken, NoCredentials
-from loops.credentials import TurnCredentials
+from loops.accounts.box_secrets import CannotPrepare, FetchToken, NoCredentials
+from loops.accounts.credentials import TurnCredentials
 from loops.secrets import env_secrets
 from loops.secrets.vault import Vault
 from loops.store.tables import Installation, Profile, Repository, Turn

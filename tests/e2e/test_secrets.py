@@ -11,7 +11,7 @@ from urllib.parse import quote
 import pytest
 
 from app.clone_tokens import CloneTokens
-from loops.box_secrets import FetchToken
+from loops.accounts.box_secrets import FetchToken
 from loops.runtimes.scripted.brain import Script
 from loops.runtimes.scripted.replies import Reply, Shell
 from loops.runtimes.scripted.server import ModelServer

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from loops.logins import is_newer
+from loops.accounts.logins import is_newer
 
 
 def codex(refreshed: str | None, account: str = "a") -> str:

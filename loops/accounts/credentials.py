@@ -7,8 +7,8 @@ from typing import Any, get_args
 
 from sqlalchemy import select
 
-from loops.box_secrets import CannotPrepare
-from loops.logins import is_newer
+from loops.accounts.box_secrets import CannotPrepare
+from loops.accounts.logins import is_newer
 from loops.runtimes import registry
 from loops.runtimes.base import BoxFile, Credential, CredentialKind, Invocation, Resume, TurnRequest
 from loops.secrets import env_secrets
@@ -21,7 +21,7 @@ from loops.store.tables import Profile, Turn
 
 
 class TurnCredentials:
-    """The secrets of turns, from encrypted accounts and env secrets. Makes `loops.box_secrets.Credentials`."""
+    """The secrets of turns, from encrypted accounts and env secrets. Makes `loops.accounts.box_secrets.Credentials`."""
 
     def __init__(self, database: Database, vault: Vault, clock: Callable[[], float] = time.time) -> None:
         self._database = database

@@ -7,8 +7,8 @@ from typing import Any
 from sqlalchemy import or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from loops.box_secrets import CannotPrepare
-from loops.credentials import kind_of
+from loops.accounts.box_secrets import CannotPrepare
+from loops.accounts.credentials import kind_of
 from loops.runtimes import profiles, registry
 from loops.runtimes.base import Runtime
 from loops.store.tables import Profile

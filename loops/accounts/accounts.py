@@ -6,8 +6,8 @@ from typing import Any
 
 from sqlalchemy import delete, select, update
 
-from loops.credentials import kind_of
-from loops.logins import check
+from loops.accounts.credentials import kind_of
+from loops.accounts.logins import check
 from loops.runtimes import profiles
 from loops.secrets.vault import Vault
 from loops.store.database import Database

@@ -1,0 +1,1 @@
+"""Provider accounts: whose, with what credentials, and which one a turn uses."""
