@@ -12,9 +12,9 @@ from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from github.refs import branch_problem
-from loops import conversations
 from loops.accounts.choice import CannotRun, choose
-from loops.conversations import Ask, Topic
+from loops.sessions import conversations
+from loops.sessions.conversations import Ask, Topic
 from loops.store import journal
 from loops.store.tables import Audit, Event, Installation, Person, Repository, Session, Turn
 

@@ -10,12 +10,12 @@ from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from k8s.runner.protocol import FETCHING, Output, OutputAnswer
-from loops.caps import Caps
 from loops.digest import Digest, Usage, digest
 from loops.runtimes.prices import Price
 from loops.runtimes.registry import get
 from loops.secrets.redact import Redactor
-from loops.spending import spent_before, spent_of
+from loops.sessions.caps import Caps
+from loops.sessions.spending import spent_before, spent_of
 from loops.store import journal
 from loops.store.database import Database
 from loops.store.tables import Box, Turn

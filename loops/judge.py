@@ -5,8 +5,8 @@ from typing import Literal
 
 from k8s.runner import protocol
 from k8s.runner.protocol import Result
-from loops.caps import Caps, Counter, Spent
 from loops.prompts.fence import fence
+from loops.sessions.caps import Caps, Counter, Spent
 
 STDERR_SHOWN = 600
 WORDS_SHOWN = 1200

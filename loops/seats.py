@@ -10,10 +10,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from loops.box_tokens import renew_token
 from loops.context import Loop
-from loops.decide import OPEN_SESSION
 from loops.line import Bounds, Start, Up, Verdict, Wait, Waiting, line
 from loops.options import LoopOptions
 from loops.owners import give, new_box, owner_key
+from loops.sessions.decide import OPEN_SESSION
 from loops.store.database import alone
 from loops.store.leases import make_due
 from loops.store.tables import Box, Session, Turn

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from github.text import clip
-from loops.reasons import why
+from loops.sessions.reasons import why
 
 ROWS = 30
 NOTE = 1500

@@ -7,8 +7,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from k8s.boxes import BoxesUnavailable, BoxState, Known
 from loops import spares
 from loops.context import Loop
-from loops.decide import OPEN_SESSION
 from loops.seats import busy_boxes
+from loops.sessions.decide import OPEN_SESSION
 from loops.store.tables import Box, Session, Turn
 from loops.troubles import note_trouble
 

@@ -15,7 +15,7 @@ from github.repository import Repository as Handle
 from loops.collect import Failure
 from loops.context import Loop
 from loops.guards.model import shown
-from loops.steps import effects
+from loops.sessions import effects
 from loops.store import journal
 from loops.store.tables import Effect, Session
 

@@ -6,7 +6,6 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from github.errors import GitHubError
 from k8s.boxes import BoxesUnavailable, BoxSpec, BoxState, BoxStatus
-from loops import decide
 from loops.accounts.box_secrets import CannotPrepare
 from loops.accounts.credentials import TurnCredentials
 from loops.box_tokens import token
@@ -14,6 +13,7 @@ from loops.context import Loop
 from loops.fate import Fate, Held, Patience, fate_of
 from loops.owners import SHARED
 from loops.seats import end_longest_idle
+from loops.sessions import decide
 from loops.store import journal
 from loops.store.tables import Box, Person, Session, Turn
 

@@ -5,10 +5,10 @@ from typing import Any
 
 from github import checks, repositories, settle
 from github.repository import Repository as Handle
-from loops import decide
 from loops.context import Loop
-from loops.pictures import rules
-from loops.steps.pullstate import has_ended
+from loops.sessions import decide
+from loops.sessions.pull_state import has_ended
+from loops.sessions.snapshots import rules
 from loops.steps.start import handle
 from loops.store import journal
 from loops.store.tables import Repository, Session

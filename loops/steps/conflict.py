@@ -3,9 +3,9 @@
 from github import repositories
 from github.publish import MergeConflict
 from github.repository import Repository as Handle
-from loops import conversations
 from loops.context import Loop
-from loops.conversations import Ask
+from loops.sessions import conversations
+from loops.sessions.conversations import Ask
 from loops.store.tables import Person, Session, Turn
 
 

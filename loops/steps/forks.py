@@ -12,7 +12,7 @@ from github.repositories import Pull
 from github.repository import Repository as Handle
 from loops.context import Loop
 from loops.guards.globs import first_match
-from loops.pictures import settings, turns_of
+from loops.sessions.snapshots import settings, turns_of
 from loops.store.tables import Delivery, Session
 
 LATE_SECONDS = 3600.0  # by which a push may have arrived before the comment that it followed

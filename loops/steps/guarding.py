@@ -8,8 +8,8 @@ from loops.accounts.box_secrets import CannotPrepare
 from loops.accounts.credentials import TurnCredentials
 from loops.context import Loop
 from loops.guards import Findings, Proposal, examine
-from loops.pictures import settings
 from loops.secrets.redact import Redactor
+from loops.sessions.snapshots import settings
 from loops.store.tables import Blob, Session, Turn
 
 

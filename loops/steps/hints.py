@@ -7,12 +7,13 @@ from github.config import PATH, RepositoryConfig
 from github.outcomes import Actor, Hint, News
 from github.repositories import Pull
 from github.repository import Repository
-from loops import conversations, texts
+from loops import texts
 from loops.context import Loop
-from loops.conversations import Topic
-from loops.decide import OPEN_SESSION
 from loops.decisions import Decision
-from loops.steps.facts import remember_installation, remember_person, remember_repository
+from loops.sessions import conversations
+from loops.sessions.conversations import Topic
+from loops.sessions.decide import OPEN_SESSION
+from loops.sessions.known_accounts import remember_installation, remember_person, remember_repository
 from loops.steps.labels import label_of
 from loops.store.leases import make_due
 from loops.store.tables import Session

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from loops.caps import Caps, Spent
 from loops.context import Loop
+from loops.sessions.caps import Caps, Spent
 from loops.store.tables import Session
 
 

@@ -4,11 +4,11 @@ from sqlalchemy import ColumnElement, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from github.outcomes import Change, News
-from loops import conversations
 from loops.context import Loop
-from loops.decide import OPEN_SESSION
 from loops.decisions import Decision
-from loops.steps.facts import remember_installation, remember_repository
+from loops.sessions import conversations
+from loops.sessions.decide import OPEN_SESSION
+from loops.sessions.known_accounts import remember_installation, remember_repository
 from loops.store.leases import make_due
 from loops.store.tables import Installation, Repository, Session
 

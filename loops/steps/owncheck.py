@@ -8,8 +8,8 @@ from github.checkruns import Button, OwnCheck, put_check
 from github.errors import Invalid, NotFound, PermissionMissing
 from github.repository import Repository as Handle
 from loops.context import Loop
-from loops.decide import OPEN_SESSION
-from loops.steps import effects
+from loops.sessions import effects
+from loops.sessions.decide import OPEN_SESSION
 from loops.store.tables import Session
 from loops.story import Story, headline
 

@@ -7,10 +7,10 @@ from github import comments, repositories, reviews
 from github.errors import GitHubError
 from github.repository import Repository
 from loops.context import Loop
-from loops.pictures import turns_of
 from loops.prompts import contexts
 from loops.prompts.render import render
-from loops.recap import recap
+from loops.sessions.recap import recap
+from loops.sessions.snapshots import turns_of
 from loops.steps.env import Wanted
 from loops.steps.start import Start
 from loops.store.tables import Session, Turn

@@ -9,13 +9,14 @@ from github import comments, config, repositories
 from github.mentions import Command
 from github.outcomes import Actor, Refused, Request, Subject, Where, Why
 from github.repository import Repository
-from loops import conversations, texts
+from loops import texts
 from loops.accounts.choice import CannotRun, choose
 from loops.context import Loop
-from loops.conversations import Ask, Topic
 from loops.decisions import Decision
+from loops.sessions import conversations
+from loops.sessions.conversations import Ask, Topic
+from loops.sessions.known_accounts import remember_installation, remember_person, remember_repository
 from loops.steps.buttons import subject_of_button
-from loops.steps.facts import remember_installation, remember_person, remember_repository
 from loops.steps.labels import label_of
 from loops.steps.tell import status_of
 from loops.store.leases import make_due

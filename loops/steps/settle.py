@@ -14,19 +14,19 @@ from github.repository import Repository as Handle
 from github.trees import FileChange, TreeMismatch
 from k8s.runner import protocol
 from k8s.runner.protocol import Result
-from loops import decide
-from loops.caps import Caps, Passed, Spent
 from loops.context import Loop
 from loops.guards import Findings, sentences
 from loops.judge import Verdict, judge
 from loops.lasting import LASTING
 from loops.pullrequest import commit_subject, pull_body, pull_title
-from loops.spending import spent_before
+from loops.sessions import decide
+from loops.sessions.caps import Caps, Passed, Spent
+from loops.sessions.pull_state import has_ended
+from loops.sessions.spending import spent_before
 from loops.steps import forks
 from loops.steps.box import ONCE_MORE, restart_turn, why_stopped
 from loops.steps.conflict import begin_conflict_turn, handed_back
 from loops.steps.guarding import guard
-from loops.steps.pullstate import has_ended
 from loops.steps.start import base_of, handle
 from loops.steps.wholediff import WholeDiff, whole_diff
 from loops.store import journal

@@ -7,12 +7,12 @@ from github import comments
 from github.repository import Repository as Handle
 from loops import story
 from loops.context import Loop
-from loops.decide import OPEN_TURN, cancelled
 from loops.line import Wait
-from loops.pictures import turns_of
 from loops.seats import read_line
 from loops.secrets.redact import Redactor
-from loops.steps.effects import find, show
+from loops.sessions.decide import OPEN_TURN, cancelled
+from loops.sessions.effects import find, show
+from loops.sessions.snapshots import turns_of
 from loops.steps.owncheck import show_check
 from loops.steps.start import handle
 from loops.steps.threads import answer_threads

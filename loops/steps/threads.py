@@ -8,7 +8,7 @@ from github import reviews
 from github.errors import Invalid, NotFound, PermissionMissing
 from github.repository import Repository as Handle
 from loops.context import Loop
-from loops.steps.effects import show
+from loops.sessions.effects import show
 from loops.store.tables import Session, Turn
 
 log = structlog.get_logger(__name__)

@@ -8,7 +8,7 @@ from typer.testing import CliRunner, Result
 
 from app.cli import main
 from github.outcomes import Actor, Repo
-from loops.steps.facts import remember_installation, remember_person, remember_repository
+from loops.sessions.known_accounts import remember_installation, remember_person, remember_repository
 from loops.store.database import Database
 from tests.postgres import in_a_thread
 

@@ -12,7 +12,7 @@ from app.settings import Settings
 from app.surface import Surface
 from app.web import create_app
 from github.outcomes import Actor, Repo
-from loops.steps.facts import remember_installation, remember_person, remember_repository
+from loops.sessions.known_accounts import remember_installation, remember_person, remember_repository
 from tests.databases import on_sqlite
 
 TOKEN = "a-long-random-token"

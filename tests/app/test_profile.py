@@ -7,7 +7,7 @@ from sqlalchemy import select, update
 from github.outcomes import Actor
 from loops.accounts.accounts import NewAccount, add
 from loops.secrets.vault import Vault, VaultError
-from loops.steps.facts import remember_installation
+from loops.sessions.known_accounts import remember_installation
 from loops.store.database import Database
 from loops.store.tables import Installation, Profile
 from tests.app.commands import Greenloop

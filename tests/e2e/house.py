@@ -24,8 +24,8 @@ from app.worker import run as run_worker
 from github.emulator import LocalGitHub
 from github.emulator.hub import Options
 from k8s.local import LocalBoxes
-from loops.decide import OPEN_SESSION
 from loops.secrets.vault import Vault
+from loops.sessions.decide import OPEN_SESSION
 from loops.store.database import Database
 from loops.store.migrations import upgrade
 from loops.store.tables import Delivery, Profile, Session, Turn

@@ -5,7 +5,7 @@ from pathlib import Path
 import httpx
 
 from github.outcomes import Actor
-from loops.steps.facts import remember_person
+from loops.sessions.known_accounts import remember_person
 from tests.e2e.house import REPOSITORY, house
 
 TOKEN = "a-long-random-token"

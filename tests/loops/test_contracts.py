@@ -6,7 +6,7 @@ from sqlalchemy import select
 from github.outcomes import Actor, Repo
 from loops import contracts
 from loops.contracts import Invalid, Start, Unknown
-from loops.steps.facts import remember_installation, remember_person, remember_repository
+from loops.sessions.known_accounts import remember_installation, remember_person, remember_repository
 from loops.store import journal
 from loops.store.database import Database
 from loops.store.tables import Audit, Repository, Session, Turn

@@ -10,12 +10,12 @@ from sqlalchemy import select, update
 
 from github.outcomes import Repo
 from loops.context import Loop
-from loops.conversations import Ask, Topic, begin
 from loops.line import Wait, Why
 from loops.options import LoopOptions
 from loops.owners import blank
 from loops.seats import Seat, call_line, end_longest_idle, take_seat
-from loops.steps.facts import remember_repository
+from loops.sessions.conversations import Ask, Topic, begin
+from loops.sessions.known_accounts import remember_repository
 from loops.store.database import Database
 from loops.store.tables import Box, Session, Turn
 

@@ -9,9 +9,9 @@ from sqlalchemy import select, update
 from github.outcomes import Repo
 from k8s.boxes import BoxesUnavailable, BoxSpec, BoxState, BoxStatus, Known, Reconciled
 from loops.context import Loop
-from loops.conversations import Ask, Topic, ask
 from loops.options import LoopOptions
-from loops.steps.facts import remember_repository
+from loops.sessions.conversations import Ask, Topic, ask
+from loops.sessions.known_accounts import remember_repository
 from loops.store.database import Database
 from loops.store.migrations import upgrade
 from loops.store.tables import Box, Session, Turn

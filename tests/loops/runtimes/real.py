@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from k8s.runner import processes, protocol
-from loops.caps import Caps, Spent
 from loops.runtimes import registry
 from loops.runtimes.base import Credential, Ending, Invocation, Outcome, Resume, RuntimeEvent, TurnRequest
 from loops.runtimes.scripted.brain import Script
 from loops.runtimes.scripted.conversation import Conversation
 from loops.runtimes.scripted.replies import Edit, Read, Refusal, Reply, Shell, Step
 from loops.runtimes.scripted.server import ModelServer
+from loops.sessions.caps import Caps, Spent
 from tests.k8s.runner.conftest import Box, remains
 from tests.k8s.runner.double import Service, Told, running
 

@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import update
 
 from github.outcomes import Repo
-from loops.conversations import Ask, Topic, ask
-from loops.steps.facts import remember_repository
+from loops.sessions.conversations import Ask, Topic, ask
+from loops.sessions.known_accounts import remember_repository
 from loops.store.database import Database
 from loops.store.leases import Leases, make_due
 from loops.store.migrations import upgrade

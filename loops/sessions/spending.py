@@ -3,7 +3,7 @@
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from loops.caps import Spent
+from loops.sessions.caps import Spent
 from loops.store.tables import Turn
 
 

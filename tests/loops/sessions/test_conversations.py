@@ -6,9 +6,9 @@ import pytest
 from sqlalchemy import select
 
 from github.outcomes import Repo
-from loops import conversations
-from loops.conversations import Ask, Topic, ask, cancel, latest, switch_repairs, watch, withdraw
-from loops.steps.facts import remember_repository
+from loops.sessions import conversations
+from loops.sessions.conversations import Ask, Topic, ask, cancel, latest, switch_repairs, watch, withdraw
+from loops.sessions.known_accounts import remember_repository
 from loops.store.database import Database
 from loops.store.migrations import upgrade
 from loops.store.tables import Session, Turn

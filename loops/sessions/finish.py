@@ -4,8 +4,8 @@ import structlog
 from sqlalchemy import delete, select, update
 
 from github import pulls
-from loops import conversations, decide
 from loops.context import Loop
+from loops.sessions import conversations, decide
 from loops.steps.start import handle
 from loops.store import journal
 from loops.store.tables import Blob, Log, Repository, Session, Turn

@@ -2,7 +2,7 @@
 
 import pytest
 
-from loops.caps import NAMES, Cap, Caps, Spent
+from loops.sessions.caps import NAMES, Cap, Caps, Spent
 
 CAPS = Caps.of(
     {

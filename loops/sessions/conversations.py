@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from loops.decide import OPEN_SESSION, OPEN_TURN
+from loops.sessions.decide import OPEN_SESSION, OPEN_TURN
 from loops.store import journal
 from loops.store.leases import make_due
 from loops.store.tables import Attempt, Repository, Session, Turn

@@ -7,8 +7,8 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from github.config import Checks, RepositoryConfig
-from loops.decide import ChecksPicture, Picture, TurnPicture, Waits
 from loops.options import LoopOptions
+from loops.sessions.decide import ChecksPicture, Picture, TurnPicture, Waits
 from loops.store.tables import Session, Turn
 
 

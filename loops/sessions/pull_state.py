@@ -2,8 +2,8 @@
 
 from github.outcomes import Change
 from github.repositories import Pull
-from loops import conversations
 from loops.context import Loop
+from loops.sessions import conversations
 from loops.steps.news import ENDS, PULL_STATES
 from loops.store.tables import Session
 

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from loops.decide import (
+from loops.sessions.decide import (
     Action,
     ChecksPicture,
     Finish,
