@@ -15,11 +15,11 @@ from starlette.routing import Route
 
 from app.surface import Surface, surface
 from k8s.runner import protocol
-from loops import handout
 from loops.accounts.box_secrets import CannotPrepare
-from loops.box_access import TokenRefused, UnknownTurn, box_with, has_news, turn_with
-from loops.ingest import TurnOver, ingest
-from loops.results import TooLarge, WrongObject, log_of, store_object, store_result
+from loops.protocol import assign_turn
+from loops.protocol.access import TokenRefused, UnknownTurn, box_with, has_news, turn_with
+from loops.protocol.results import TooLarge, WrongObject, log_of, store_object, store_result
+from loops.protocol.store_output import TurnOver, ingest
 from loops.secrets.redact import Redactor
 from loops.store.bus import wait
 from loops.store.leases import make_due
@@ -84,7 +84,7 @@ async def next_turn(request: Request) -> Response:
         box = await box_with(tx, name, token, here.clock())
     if has_news(box, token):
         async with here.database.write() as tx:
-            await handout.forget_former_token(tx, name)
+            await assign_turn.forget_former_token(tx, name)
     deadline = asyncio.get_running_loop().time() + protocol.POLL_SECONDS
     with here.bus.listening(f"box:{name}") as event:
         first = True
@@ -102,12 +102,12 @@ async def next_turn(request: Request) -> Response:
 
 async def _is_waiting(here: Surface, box: str) -> bool:
     async with here.database.read() as tx:
-        return await handout.is_waiting(tx, box)
+        return await assign_turn.is_waiting(tx, box)
 
 
 async def _hand_out(here: Surface, box: str, holding: str | None) -> Response | None:
     async with here.database.write() as tx:
-        found = await handout.take(tx, box, holding=holding, now=here.clock())
+        found = await assign_turn.take(tx, box, holding=holding, now=here.clock())
         if found.turn is not None:
             # its box is looked up as soon as it falls silent, no later
             await make_due(tx, found.turn.session_id, here.clock() + here.settings.box_silence)
@@ -124,7 +124,7 @@ async def _hand_out(here: Surface, box: str, holding: str | None) -> Response | 
         return None
     here.metrics.handouts.inc()
     await here.bus.notify(f"session:{found.turn.session_id}")
-    return JSONResponse(handout.as_told(found.turn, env, files))
+    return JSONResponse(assign_turn.as_told(found.turn, env, files))
 
 
 async def _wait(here: Surface, request: Request, event: asyncio.Event, seconds: float) -> bool:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Select, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from loops.box_tokens import renew_token
 from loops.context import Loop
 from loops.line import Bounds, Start, Up, Verdict, Wait, Waiting, line
 from loops.options import LoopOptions
 from loops.owners import give, new_box, owner_key
+from loops.protocol.tokens import renew_token
 from loops.sessions.decide import OPEN_SESSION
 from loops.store.database import alone
 from loops.store.leases import make_due

@@ -4,9 +4,9 @@ import structlog
 from sqlalchemy import func, select
 
 from k8s.boxes import spare_name
-from loops.box_tokens import renew_token
 from loops.context import Loop
 from loops.owners import blank
+from loops.protocol.tokens import renew_token
 from loops.seats import LOCK
 from loops.steps.box import ensure_box
 from loops.store.database import alone

@@ -8,10 +8,10 @@ from github.errors import GitHubError
 from k8s.boxes import BoxesUnavailable, BoxSpec, BoxState, BoxStatus
 from loops.accounts.box_secrets import CannotPrepare
 from loops.accounts.credentials import TurnCredentials
-from loops.box_tokens import token
 from loops.context import Loop
 from loops.fate import Fate, Held, Patience, fate_of
 from loops.owners import SHARED
+from loops.protocol.tokens import token
 from loops.seats import end_longest_idle
 from loops.sessions import decide
 from loops.store import journal

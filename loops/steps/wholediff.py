@@ -9,7 +9,7 @@ from github.errors import GitHubError
 from github.repository import Repository as Handle
 from k8s.native.diffs import changed_files
 from loops.context import Loop
-from loops.results import shown_diff
+from loops.protocol.results import shown_diff
 from loops.steps.guarding import redactor_of
 from loops.store.tables import Session, Turn
 

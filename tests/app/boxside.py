@@ -7,7 +7,7 @@ import httpx
 from sqlalchemy import select
 
 from app.surface import Surface
-from loops.box_tokens import token_hash
+from loops.protocol.tokens import token_hash
 from loops.store.tables import Box, Event, Session, Turn
 
 TOKEN = "box-token-of-ann"

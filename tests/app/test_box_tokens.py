@@ -6,7 +6,7 @@ from sqlalchemy import update
 
 from app.surface import Surface
 from k8s.runner import protocol
-from loops.box_tokens import FORMER_SECONDS, token_hash
+from loops.protocol.tokens import FORMER_SECONDS, token_hash
 from loops.store.tables import Box
 from tests.app.boxside import TOKEN, ask, seed, send
 from tests.databases import on_sqlite

@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 
 from app.surface import Surface
 from k8s.runner import protocol
-from loops.results import blob_sha
+from loops.protocol.results import blob_sha
 from loops.runtimes.base import RuntimeEvent
 from loops.runtimes.command import CommandParser, CommandRuntime
 from loops.store.tables import Blob, Box, Log, Session, Turn
@@ -88,7 +88,7 @@ async def test_a_turn_over_its_cap_is_told_to_stop_and_how_to_raise_it(
     await seed(shared, status="running")
     async with shared.database.write() as tx:
         await tx.execute(update(Turn).values(limits={"steps": 2}))
-    monkeypatch.setattr("loops.ingest.get", lambda name: UsageRuntime())
+    monkeypatch.setattr("loops.protocol.store_output.get", lambda name: UsageRuntime())
     assert (await send(box, 0, b"1\n2\n")).json()["cancel"] is None
     stopped = (await send(box, 4, b"3\n")).json()["cancel"]
     assert stopped.startswith("limit_exceeded: 3 steps of one turn, the cap is 2.")

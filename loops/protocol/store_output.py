@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from k8s.runner.protocol import FETCHING, Output, OutputAnswer
-from loops.digest import Digest, Usage, digest
+from loops.protocol.parse_output import Digest, Usage, digest
 from loops.runtimes.prices import Price
 from loops.runtimes.registry import get
 from loops.secrets.redact import Redactor

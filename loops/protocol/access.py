@@ -5,7 +5,7 @@ import hmac
 from sqlalchemy import and_, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from loops.box_tokens import FORMER_SECONDS, token_hash
+from loops.protocol.tokens import FORMER_SECONDS, token_hash
 from loops.store.tables import Box, Turn
 
 

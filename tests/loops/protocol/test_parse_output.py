@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from k8s.runner.protocol import LONGEST_LINE
-from loops.digest import FORCED_AT, PAYLOAD_TEXT, bounded, clean, digest, entries_of
+from loops.protocol.parse_output import FORCED_AT, PAYLOAD_TEXT, bounded, clean, digest, entries_of
 from loops.runtimes.base import EVENT_TEXT, JSON, Ending, Outcome, RuntimeEvent
 from loops.runtimes.command import CommandRuntime
 from loops.runtimes.prices import Price

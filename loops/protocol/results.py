@@ -10,8 +10,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from k8s.runner.protocol import DIFF_BYTES, STDERR_BYTES, Result
-from loops.digest import bounded, clean, entries_of, parser_of
-from loops.ingest import TurnOver, resumed_totals, rows, spent
+from loops.protocol.parse_output import bounded, clean, entries_of, parser_of
+from loops.protocol.store_output import TurnOver, resumed_totals, rows, spent
 from loops.runtimes.base import Ending, clip
 from loops.runtimes.prices import Price
 from loops.runtimes.registry import get

@@ -1,0 +1,1 @@
+"""What a box asks and reports: who it is, the turn it gets, its output and its result."""
