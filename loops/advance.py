@@ -8,15 +8,15 @@ import structlog
 from sqlalchemy import update
 
 from github import errors
+from loops.checks.attempt import repair
+from loops.checks.look import look_at_checks
 from loops.context import Loop
 from loops.lasting import LASTING
 from loops.seats import call_line
 from loops.sessions import decide
 from loops.sessions.finish import finish, mark_ready
 from loops.sessions.snapshots import picture, turns_of
-from loops.steps.attempt import repair
 from loops.steps.box import look_at_box, stop_turn
-from loops.steps.checks import look_at_checks
 from loops.steps.prepare import prepare
 from loops.steps.settle import settle
 from loops.steps.tell import tell

@@ -4,9 +4,9 @@ from typing import Literal
 import pytest
 
 from github.checks import Check, Kind
-from loops.collect import Failure, Found, fingerprint
+from loops.checks.collect import Failure, Found, fingerprint
+from loops.checks.next_attempt import GiveUp, History, Repair, Rerun, asked_about_checks, choose
 from loops.evidence.model import Distilled
-from loops.next_attempt import GiveUp, History, Repair, Rerun, asked_about_checks, choose
 
 FRESH = History(0, (), 0)
 

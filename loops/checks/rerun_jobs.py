@@ -12,7 +12,7 @@ from sqlalchemy import select
 from github import reruns
 from github.checks import Check
 from github.repository import Repository as Handle
-from loops.collect import Failure
+from loops.checks.collect import Failure
 from loops.context import Loop
 from loops.guards.model import shown
 from loops.sessions import effects

@@ -6,7 +6,7 @@ from github import checks, repositories, settle
 from github.checks import Check
 from github.errors import GitHubError
 from github.repository import Repository as Handle
-from loops.collect import collect
+from loops.checks.collect import collect
 from loops.context import Loop
 from loops.secrets.redact import Redactor
 from loops.store.tables import Session

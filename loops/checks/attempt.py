@@ -7,16 +7,16 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from github.settle import Verdict
-from loops.collect import Failure, Found, collect, failures
+from loops.checks.base_failures import known_at_base
+from loops.checks.collect import Failure, Found, collect, failures
+from loops.checks.look import fresh_state, store_state
+from loops.checks.next_attempt import GiveUp, History, Repair, Rerun, asked_about_checks, choose
+from loops.checks.rerun_jobs import go_on, run_again, spent, wishes
 from loops.context import Loop
-from loops.next_attempt import GiveUp, History, Repair, Rerun, asked_about_checks, choose
 from loops.secrets.redact import Redactor
 from loops.sessions import decide
 from loops.sessions.conversations import Ask, add_turn
 from loops.sessions.finish import finish
-from loops.steps.again import go_on, run_again, spent, wishes
-from loops.steps.base import known_at_base
-from loops.steps.checks import fresh_state, store_state
 from loops.store.tables import Attempt, Log, Session, Turn
 
 

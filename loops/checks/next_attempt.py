@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loops.collect import Failure, fingerprint
+from loops.checks.collect import Failure, fingerprint
 from loops.guards.model import shown
 
 _CHECKS = re.compile(r"\b(?:ci|checks?|tests?|builds?|pipelines?|workflows?|lint(?:er|ing)?)\b", re.IGNORECASE)

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from github.checks import Check, Kind
-from loops.steps.again import spent, wish_for
+from loops.checks.rerun_jobs import spent, wish_for
 
 FIRST = Check(Kind.JOB, 1, "test", 15368, "github-actions", "failure", run_id=10, run_attempt=1, changed_at=5.0)
 LATER = replace(FIRST, id=2, run_id=11, changed_at=9.0)

@@ -1,0 +1,1 @@
+"""The checks of a head: looked at, run again, collected as evidence, and the next attempt decided."""
