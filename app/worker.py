@@ -17,13 +17,13 @@ from app.ops import OpsServer, Pulse, worker_app
 from app.settings import Settings
 from app.wiring import open_loop
 from github.errors import Unreachable
+from loops.boxes.reaper import upkeep
+from loops.boxes.troubles import follow_troubles
 from loops.context import Loop
 from loops.steps.missed import redeliver_missed
 from loops.store import queue
 from loops.store.background import end
 from loops.tasks import functions, sweep
-from loops.troubles import follow_troubles
-from loops.upkeep import upkeep
 
 log = structlog.get_logger(__name__)
 

@@ -8,21 +8,21 @@ import structlog
 from sqlalchemy import update
 
 from github import errors
+from loops.boxes.box import look_at_box, stop_turn
+from loops.boxes.capacity import call_line
+from loops.boxes.reaper import end_box_of
 from loops.checks.attempt import repair
 from loops.checks.look import look_at_checks
 from loops.context import Loop
 from loops.lasting import LASTING
-from loops.seats import call_line
 from loops.sessions import decide
 from loops.sessions.finish import finish, mark_ready
 from loops.sessions.snapshots import picture, turns_of
-from loops.steps.box import look_at_box, stop_turn
 from loops.steps.prepare import prepare
 from loops.steps.settle import settle
 from loops.steps.tell import tell
 from loops.store import leases
 from loops.store.tables import Session
-from loops.upkeep import end_box_of
 
 log = structlog.get_logger(__name__)
 

@@ -11,14 +11,14 @@ from github.outcomes import Source, Where
 from github.repository import Repository as Handle
 from k8s.boxes import BoxesUnavailable, BoxState
 from loops.accounts.choice import CannotRun
+from loops.boxes.box import ensure_box, make_room, stop_boxes
+from loops.boxes.capacity import bounds, read_line, take_seat
+from loops.boxes.queue import Wait, words
 from loops.context import Loop
-from loops.line import Wait, words
-from loops.seats import bounds, read_line, take_seat
 from loops.sessions import conversations, decide
 from loops.sessions.caps import Caps
 from loops.sessions.spending import spent_before
 from loops.steps.admission import admit
-from loops.steps.box import ensure_box, make_room, stop_boxes
 from loops.steps.env import env_of
 from loops.steps.limits import limits_of
 from loops.steps.prompting import prompt_of

@@ -14,6 +14,7 @@ from github.repository import Repository as Handle
 from github.trees import FileChange, TreeMismatch
 from k8s.runner import protocol
 from k8s.runner.protocol import Result
+from loops.boxes.box import ONCE_MORE, restart_turn, why_stopped
 from loops.context import Loop
 from loops.guards import Findings, sentences
 from loops.judge import Verdict, judge
@@ -24,7 +25,6 @@ from loops.sessions.caps import Caps, Passed, Spent
 from loops.sessions.pull_state import has_ended
 from loops.sessions.spending import spent_before
 from loops.steps import forks
-from loops.steps.box import ONCE_MORE, restart_turn, why_stopped
 from loops.steps.conflict import begin_conflict_turn, handed_back
 from loops.steps.guarding import guard
 from loops.steps.start import base_of, handle

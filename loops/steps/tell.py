@@ -6,9 +6,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from github import comments
 from github.repository import Repository as Handle
 from loops import story
+from loops.boxes.capacity import read_line
+from loops.boxes.queue import Wait
 from loops.context import Loop
-from loops.line import Wait
-from loops.seats import read_line
 from loops.secrets.redact import Redactor
 from loops.sessions.decide import OPEN_TURN, cancelled
 from loops.sessions.effects import find, show

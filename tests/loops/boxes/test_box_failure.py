@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from k8s.boxes import BoxState, BoxStatus
-from loops.fate import Fate, Held, Patience, fate_of
+from loops.boxes.box_failure import Fate, Held, Patience, fate_of
 
 NOW = 100_000.0
 PATIENCE = Patience(silence=60, start=300, room=3600)

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from loops.line import Bounds, Start, Up, Verdict, Wait, Waiting, Why, line, words
+from loops.boxes.queue import Bounds, Start, Up, Verdict, Wait, Waiting, Why, line, words
 
 BOUNDS = Bounds(turns=3, installation_boxes=4, boxes=5)
 

@@ -4,11 +4,11 @@ import structlog
 from sqlalchemy import func, select
 
 from k8s.boxes import spare_name
+from loops.boxes.box import ensure_box
+from loops.boxes.capacity import LOCK
+from loops.boxes.owners import blank
 from loops.context import Loop
-from loops.owners import blank
 from loops.protocol.tokens import renew_token
-from loops.seats import LOCK
-from loops.steps.box import ensure_box
 from loops.store.database import alone
 from loops.store.tables import Box
 

@@ -8,6 +8,7 @@ from sqlalchemy import select, update
 
 from github.outcomes import Repo
 from k8s.boxes import BoxesUnavailable, BoxSpec, BoxState, BoxStatus, Known, Reconciled
+from loops.boxes.reaper import known_boxes, upkeep
 from loops.context import Loop
 from loops.options import LoopOptions
 from loops.sessions.conversations import Ask, Topic, ask
@@ -15,7 +16,6 @@ from loops.sessions.known_accounts import remember_repository
 from loops.store.database import Database
 from loops.store.migrations import upgrade
 from loops.store.tables import Box, Session, Turn
-from loops.upkeep import known_boxes, upkeep
 
 NOW = 10_000_000.0
 MINUTE, DAY = 60.0, 86400.0

@@ -8,11 +8,11 @@ from github.errors import GitHubError
 from k8s.boxes import BoxesUnavailable, BoxSpec, BoxState, BoxStatus
 from loops.accounts.box_secrets import CannotPrepare
 from loops.accounts.credentials import TurnCredentials
+from loops.boxes.box_failure import Fate, Held, Patience, fate_of
+from loops.boxes.capacity import end_longest_idle
+from loops.boxes.owners import SHARED
 from loops.context import Loop
-from loops.fate import Fate, Held, Patience, fate_of
-from loops.owners import SHARED
 from loops.protocol.tokens import token
-from loops.seats import end_longest_idle
 from loops.sessions import decide
 from loops.store import journal
 from loops.store.tables import Box, Person, Session, Turn

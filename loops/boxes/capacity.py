@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Select, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from loops.boxes.owners import give, new_box, owner_key
+from loops.boxes.queue import Bounds, Start, Up, Verdict, Wait, Waiting, line
 from loops.context import Loop
-from loops.line import Bounds, Start, Up, Verdict, Wait, Waiting, line
 from loops.options import LoopOptions
-from loops.owners import give, new_box, owner_key
 from loops.protocol.tokens import renew_token
 from loops.sessions.decide import OPEN_SESSION
 from loops.store.database import alone

@@ -9,11 +9,11 @@ import pytest
 from sqlalchemy import select, update
 
 from github.outcomes import Repo
+from loops.boxes.capacity import Seat, call_line, end_longest_idle, take_seat
+from loops.boxes.owners import blank
+from loops.boxes.queue import Wait, Why
 from loops.context import Loop
-from loops.line import Wait, Why
 from loops.options import LoopOptions
-from loops.owners import blank
-from loops.seats import Seat, call_line, end_longest_idle, take_seat
 from loops.sessions.conversations import Ask, Topic, begin
 from loops.sessions.known_accounts import remember_repository
 from loops.store.database import Database

@@ -5,12 +5,12 @@ from sqlalchemy import ColumnElement, and_, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from k8s.boxes import BoxesUnavailable, BoxState, Known
-from loops import spares
+from loops.boxes import spares
+from loops.boxes.capacity import busy_boxes
+from loops.boxes.troubles import note_trouble
 from loops.context import Loop
-from loops.seats import busy_boxes
 from loops.sessions.decide import OPEN_SESSION
 from loops.store.tables import Box, Session, Turn
-from loops.troubles import note_trouble
 
 log = structlog.get_logger(__name__)
 

@@ -1,0 +1,1 @@
+"""The boxes of people: made, counted, queued for, kept warm, and stopped."""
