@@ -13,6 +13,7 @@ from loops.boxes.capacity import call_line
 from loops.boxes.reaper import end_box_of
 from loops.checks.attempt import repair
 from loops.checks.look import look_at_checks
+from loops.comments.update_comment import tell
 from loops.context import Loop
 from loops.lasting import LASTING
 from loops.sessions import decide
@@ -20,7 +21,6 @@ from loops.sessions.finish import finish, mark_ready
 from loops.sessions.snapshots import picture, turns_of
 from loops.steps.prepare import prepare
 from loops.steps.settle import settle
-from loops.steps.tell import tell
 from loops.store import leases
 from loops.store.tables import Session
 

@@ -7,11 +7,11 @@ from typing import Any
 from sqlalchemy import ColumnElement, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from loops.comments.status_comment import asked_by
 from loops.sessions.decide import OPEN_SESSION, OPEN_TURN
 from loops.store import journal
 from loops.store.leases import make_due
 from loops.store.tables import Attempt, Repository, Session, Turn
-from loops.story import asked_by
 
 SUMMARY_TITLE = 200
 NEVER_BEGUN = "autofix"  # the trigger of a conversation in which nothing was said yet but to leave checks alone

@@ -2,7 +2,7 @@
 
 from github import config, repositories
 from github.repository import Repository as Handle
-from loops import texts
+from loops.comments import answers
 from loops.context import Loop
 from loops.steps.start import CannotStart
 from loops.store.tables import Person, Session
@@ -28,7 +28,7 @@ async def admit(loop: Loop, repo: Handle, session: Session) -> None:
         fresh = await tx.get_one(Session, session.id)
         fresh.config = loaded.config.model_dump(mode="json", exclude_unset=True) if loaded else {}
         if loaded is not None and loaded.problems:
-            fresh.notes = [*fresh.notes, texts.config_problems(config.PATH, list(map(str, loaded.problems)))]
+            fresh.notes = [*fresh.notes, answers.config_problems(config.PATH, list(map(str, loaded.problems)))]
         if loaded is not None and "attempts" in loaded.config.limits.model_fields_set:
             fresh.cap = loaded.config.limits.attempts
         session.config, session.cap = fresh.config, fresh.cap

@@ -7,7 +7,7 @@ from github.config import PATH, RepositoryConfig
 from github.outcomes import Actor, Hint, News
 from github.repositories import Pull
 from github.repository import Repository
-from loops import texts
+from loops.comments import answers
 from loops.context import Loop
 from loops.decisions import Decision
 from loops.sessions import conversations
@@ -76,7 +76,7 @@ async def _unasked(loop: Loop, hint: Hint) -> Decision:
             tx, topic, owner=owner.id if owner else None, cap=cap, config=config, now=now
         )
         if isinstance(session, Session) and loaded.problems:
-            session.notes = [texts.config_problems(PATH, list(map(str, loaded.problems)))]
+            session.notes = [answers.config_problems(PATH, list(map(str, loaded.problems)))]
     if isinstance(session, str):
         return Decision("ignored", session)
     return Decision("started", "red checks", session.id)

@@ -9,8 +9,9 @@ from github import comments, config, repositories
 from github.mentions import Command
 from github.outcomes import Actor, Refused, Request, Subject, Where, Why
 from github.repository import Repository
-from loops import texts
 from loops.accounts.choice import CannotRun, choose
+from loops.comments import answers
+from loops.comments.update_comment import status_of
 from loops.context import Loop
 from loops.decisions import Decision
 from loops.sessions import conversations
@@ -18,7 +19,6 @@ from loops.sessions.conversations import Ask, Topic
 from loops.sessions.known_accounts import remember_installation, remember_person, remember_repository
 from loops.steps.buttons import subject_of_button
 from loops.steps.labels import label_of
-from loops.steps.tell import status_of
 from loops.store.leases import make_due
 from loops.store.tables import Audit, Session
 
@@ -56,10 +56,10 @@ async def take_request(loop: Loop, guid: str, request: Request) -> Decision:
     mention, handle = request.mention, loop.me.names[0]
     command = _command(request)
     if mention.problems:
-        await answer(repo, request, subject, texts.problems(mention.problems, handle))
+        await answer(repo, request, subject, answers.problems(mention.problems, handle))
         return Decision("answered", "; ".join(mention.problems))
     if command is Command.HELP:
-        await answer(repo, request, subject, texts.help_text(handle))
+        await answer(repo, request, subject, answers.help_text(handle))
         return Decision("answered", "help")
     if command in (Command.RUN, Command.RETRY):
         return await _run(loop, repo, guid, request, subject)
@@ -92,11 +92,11 @@ async def _control(loop: Loop, repo: Repository, request: Request, subject: Subj
     if command is Command.STOP and stopped:
         return Decision("cancelled", command.value, session_id)
     if command in (Command.AUTOFIX_ON, Command.AUTOFIX_OFF):
-        said = texts.repairs(command is Command.AUTOFIX_ON, loop.me.names[0])
+        said = answers.repairs(command is Command.AUTOFIX_ON, loop.me.names[0])
     elif command is Command.STATUS and session is not None:
         said = await status_of(loop, session)
     else:
-        said = texts.nothing_open(loop.me.names[0])
+        said = answers.nothing_open(loop.me.names[0])
     await answer(repo, request, subject, said)
     return Decision("answered", command.value, session_id)
 
@@ -122,11 +122,11 @@ async def _run(loop: Loop, repo: Repository, guid: str, request: Request, subjec
         cap = loaded.config.limits.attempts
     if loaded is not None and loaded.problems:
         listed = [str(problem) for problem in loaded.problems]
-        await comments.put_sticky(repo, subject.number, "config", texts.config_problems(config.PATH, listed))
+        await comments.put_sticky(repo, subject.number, "config", answers.config_problems(config.PATH, listed))
     wish = _ask(guid, request, subject)
     config_of = loaded.config.model_dump(mode="json", exclude_unset=True) if loaded is not None else None
     if (why := await _cannot_run(loop, request, _topic(request, subject), wish, config_of or {})) is not None:
-        await answer(repo, request, subject, texts.cannot_run(why, loop.me.names[0]))
+        await answer(repo, request, subject, answers.cannot_run(why, loop.me.names[0]))
         return Decision("refused", why)
     now = loop.clock()
     async with loop.database.write() as tx:

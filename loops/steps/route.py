@@ -6,7 +6,7 @@ from sqlalchemy import update
 from github import errors, triggers
 from github.events import BadPayload, parse
 from github.outcomes import Change, Hint, Ignored, News, Outcome, Refused, Request
-from loops import texts
+from loops.comments import answers
 from loops.context import Loop
 from loops.decisions import Decision
 from loops.lasting import LASTING
@@ -98,7 +98,7 @@ async def _say_so(loop: Loop, delivery: Delivery, error: Exception) -> None:
     repo = loop.github.repository(outcome.repo.installation_id, outcome.repo.id, outcome.repo.full_name)
     try:
         if (await loop.access.of(repo, outcome.actor.login, outcome.actor.id)).may_write:
-            await answer(repo, outcome, outcome.subject, texts.broken(type(error).__name__))
+            await answer(repo, outcome, outcome.subject, answers.broken(type(error).__name__))
     except errors.GitHubError as unsaid:
         log.warning("delivery.unanswered", guid=delivery.guid, error=str(unsaid))
 

@@ -5,17 +5,17 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from github import comments
 from github.repository import Repository as Handle
-from loops import story
 from loops.boxes.capacity import read_line
 from loops.boxes.queue import Wait
+from loops.comments import status_comment
+from loops.comments.check_run import show_check
+from loops.comments.threads import answer_threads
 from loops.context import Loop
 from loops.secrets.redact import Redactor
 from loops.sessions.decide import OPEN_TURN, cancelled
 from loops.sessions.effects import find, show
 from loops.sessions.snapshots import turns_of
-from loops.steps.owncheck import show_check
 from loops.steps.start import handle
-from loops.steps.threads import answer_threads
 from loops.store.tables import Attempt, Person, Repository, Session, Turn
 
 KIND = "comment"
@@ -29,7 +29,7 @@ async def tell(loop: Loop, session_id: int) -> None:
         turns = await turns_of(tx, session_id)
         told = await story_of(loop, tx, session, repository, turns)
     repo = handle(loop, repository)
-    body = Redactor().text(story.render(told))
+    body = Redactor().text(status_comment.render(told))
     await _sticky(loop, repo, session, body)
     await show_check(loop, repo, session, told, body)
     await answer_threads(loop, repo, session, turns)
@@ -43,7 +43,7 @@ async def status_of(loop: Loop, session: Session) -> str:
         posted = await find(tx, session.id, KIND, "sticky")
     number = session.subject_number or session.pull_number
     where = f"{told.repository_url}/issues/{number}#issuecomment-{posted.external_id}" if posted else told.url
-    return f"{story.headline(told)}. [All of it]({where})"
+    return f"{status_comment.headline(told)}. [All of it]({where})"
 
 
 async def _sticky(loop: Loop, repo: Handle, session: Session, body: str) -> None:
@@ -59,7 +59,7 @@ async def _sticky(loop: Loop, repo: Handle, session: Session, body: str) -> None
 
 async def story_of(
     loop: Loop, tx: AsyncSession, session: Session, repository: Repository, turns: list[Turn]
-) -> story.Story:
+) -> status_comment.Story:
     """The session as people see it."""
     people = {turn.requested_by for turn in turns if turn.requested_by} | {session.owner_id}
     logins = {
@@ -72,7 +72,7 @@ async def story_of(
     verdict = (await read_line(tx, loop, turn_id=active.id)).get(active.id) if active else None
     web = f"{loop.web_url}/{repository.full_name}"
     checks = session.checks if session.checks and session.checks.get("sha") == session.head_sha else {}
-    return story.Story(
+    return status_comment.Story(
         handle=loop.me.names[0],
         status=session.status,
         outcome=session.outcome,
@@ -92,14 +92,14 @@ async def story_of(
         checks=str(checks.get("state") or ""),
         autofix=session.options.get("autofix") is not False,
         stopping=cancelled(session.cancel_by) if session.cancel_by else "",
-        failing=tuple(story.failing_names(checks)) if session.outcome != "green" else (),
+        failing=tuple(status_comment.failing_names(checks)) if session.outcome != "green" else (),
         explanation=str(checks.get("explanation") or ""),
         answer=session.summary or "" if session.outcome == "answered" else "",
         notes=tuple(str(note) for note in session.notes),
     )
 
 
-def _line(turn: Turn, login: str) -> story.TurnLine:
+def _line(turn: Turn, login: str) -> status_comment.TurnLine:
     state = {"queued": "waiting", "ready": "starting", "running": "working", "reported": "publishing"}.get(
         turn.status, turn.status
     )
@@ -107,9 +107,9 @@ def _line(turn: Turn, login: str) -> story.TurnLine:
         state = "no changes"
     if turn.status == "failed" and turn.error:
         state = turn.error.partition(":")[0].replace("_", " ")
-    return story.TurnLine(
+    return status_comment.TurnLine(
         number=turn.number,
-        asked=story.asked_by(turn.trigger, login),
+        asked=status_comment.asked_by(turn.trigger, login),
         state=state,
         runtime=turn.runtime or "",
         commit=turn.commit_sha,

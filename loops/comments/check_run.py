@@ -7,11 +7,11 @@ import structlog
 from github.checkruns import Button, OwnCheck, put_check
 from github.errors import Invalid, NotFound, PermissionMissing
 from github.repository import Repository as Handle
+from loops.comments.status_comment import Story, headline
 from loops.context import Loop
 from loops.sessions import effects
 from loops.sessions.decide import OPEN_SESSION
 from loops.store.tables import Session
-from loops.story import Story, headline
 
 log = structlog.get_logger(__name__)
 

@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 
 from github.text import MAX_BODY, length
+from loops.comments.status_comment import Story, TurnLine, headline, render
 from loops.sessions.reasons import WHY
-from loops.story import Story, TurnLine, headline, render
 
 TURN = TurnLine(1, "ann (mention)", "done", "claude", commit="a" * 40, files=2, tokens=1200, cost=0.25)
 STORY = Story(

@@ -1,0 +1,1 @@
+"""What people read at GitHub: the status comment, the check run, threads and short answers."""
