@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from app import operations
 from app.surface import surface
-from loops import contracts
+from loops.requests import operations
 
 SURFACE = "api"
 BODY_LIMIT = 256 * 1024
@@ -53,9 +53,9 @@ def _guarded(handler: Handler) -> Handler:
             return refused
         try:
             return await handler(request)
-        except contracts.Invalid as error:
+        except operations.Invalid as error:
             return _error(400, str(error), error.field)
-        except contracts.Unknown as error:
+        except operations.Unknown as error:
             return _error(404, str(error.args[0]))
 
     return guarded
@@ -63,10 +63,10 @@ def _guarded(handler: Handler) -> Handler:
 
 async def _start(request: Request) -> Response:
     given = await _body(request)
-    known = {field.name for field in fields(contracts.Start)} | {"installation"}
+    known = {field.name for field in fields(operations.Start)} | {"installation"}
     if strange := sorted(set(given) - known):
-        raise contracts.Invalid(strange[0], f"there is no {strange[0]!r}; known are {', '.join(sorted(known))}")
-    wish = contracts.Start(
+        raise operations.Invalid(strange[0], f"there is no {strange[0]!r}; known are {', '.join(sorted(known))}")
+    wish = operations.Start(
         repository=_value(given, "repository", (int, str), needed=True),
         instruction=_value(given, "instruction", (str,), needed=True),
         base=_value(given, "base", (str,)),
@@ -103,13 +103,13 @@ async def _body(request: Request) -> dict[str, Any]:
     async for chunk in request.stream():
         body += chunk
         if len(body) > BODY_LIMIT:
-            raise contracts.Invalid("", f"the body is larger than {BODY_LIMIT} bytes")
+            raise operations.Invalid("", f"the body is larger than {BODY_LIMIT} bytes")
     try:
         given = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise contracts.Invalid("", f"the body is no JSON: {error}") from None
+        raise operations.Invalid("", f"the body is no JSON: {error}") from None
     if not isinstance(given, dict):
-        raise contracts.Invalid("", "the body has to be a JSON object")
+        raise operations.Invalid("", "the body has to be a JSON object")
     return given
 
 
@@ -119,7 +119,7 @@ def _value(given: dict[str, Any], name: str, kinds: tuple[type, ...], *, needed:
         return None
     if not isinstance(value, kinds) or isinstance(value, bool):
         expected = " or ".join({"int": "a number", "str": "a text"}[kind.__name__] for kind in kinds)
-        raise contracts.Invalid(name, f"{name} has to be {expected}")
+        raise operations.Invalid(name, f"{name} has to be {expected}")
     return value
 
 
@@ -128,7 +128,7 @@ def _number(request: Request, name: str) -> int | None:
     if text is None:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 16):
-        raise contracts.Invalid(name, f"{name} has to be a whole number")
+        raise operations.Invalid(name, f"{name} has to be a whole number")
     return int(text)
 
 

@@ -29,7 +29,7 @@ def one_line_errors() -> Iterator[None]:
     from app.valkey import RedisUnavailable
     from github.errors import GitHubError
     from loops.accounts.box_secrets import CannotPrepare
-    from loops.contracts import Unknown
+    from loops.requests.operations import Unknown
     from loops.secrets.vault import VaultError
     from loops.store.lookup import UnknownOwner
 

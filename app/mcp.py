@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app import api, operations
 from app.surface import Surface
-from loops import contracts
+from loops.requests import operations
 
 PATH = "/mcp"
 SURFACE = "mcp"
@@ -73,7 +73,7 @@ def _tools(here: Surface) -> list[Tool]:
 
         Answers with its id. There is no approval in between: caps and the person's write access bound it.
         """
-        wish = contracts.Start(
+        wish = operations.Start(
             repository=repository,
             instruction=instruction,
             base=base,
@@ -115,9 +115,9 @@ def _told(tool: Tool) -> Tool:
     async def told(*args: Any, **options: Any) -> dict[str, Any]:
         try:
             return await tool(*args, **options)
-        except contracts.Invalid as error:
+        except operations.Invalid as error:
             raise ToolError(f"{error.field}: {error}" if error.field else str(error)) from None
-        except contracts.Unknown as error:
+        except operations.Unknown as error:
             raise ToolError(str(error.args[0])) from None
 
     return told

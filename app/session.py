@@ -14,7 +14,7 @@ from app.command import one_line_errors, opened
 
 if TYPE_CHECKING:
     from app.settings import Settings
-    from loops.contracts import Brief, Shown
+    from loops.requests.operations import Brief, Shown
     from loops.store.database import Database
 
 SURFACE = "cli"
@@ -43,13 +43,13 @@ def start(
     as_json: JsonOption = False,
 ) -> None:
     """Start a session; its id goes to standard output."""
-    from loops import contracts
+    from loops.requests import operations
 
     async def run(settings: "Settings", database: "Database") -> None:
-        wish = contracts.Start(repository, instruction, base, max_steps, person, runtime, model)
+        wish = operations.Start(repository, instruction, base, max_steps, person, runtime, model)
         async with database.write() as tx:
-            tenant = await contracts.tenant_of(tx, installation)
-            done = await contracts.start(tx, tenant, wish, surface=SURFACE, cap=settings.cap, now=time.time())
+            tenant = await operations.tenant_of(tx, installation)
+            done = await operations.start(tx, tenant, wish, surface=SURFACE, cap=settings.cap, now=time.time())
         await _wake(settings, done.row, f"advance:{done.row}:{done.wake}:started")
         print(json.dumps({"session": done.session, "status": done.status}) if as_json else done.session)
 
@@ -59,12 +59,12 @@ def start(
 @session.command()
 def show(identity: IdArgument, installation: InstallationOption = None, as_json: JsonOption = False) -> None:
     """Show a session: its state, what it changed, what it took."""
-    from loops import contracts
+    from loops.requests import operations
 
     async def run(settings: "Settings", database: "Database") -> None:
         async with database.read() as tx:
-            tenant = await contracts.tenant_of(tx, installation)
-            found = await contracts.get(tx, tenant, identity, events=as_json)
+            tenant = await operations.tenant_of(tx, installation)
+            found = await operations.get(tx, tenant, identity, events=as_json)
         print(json.dumps(asdict(found), ensure_ascii=False) if as_json else _page(found))
 
     _with_database(run)
@@ -73,14 +73,14 @@ def show(identity: IdArgument, installation: InstallationOption = None, as_json:
 @session.command()
 def watch(identity: IdArgument, installation: InstallationOption = None, as_json: JsonOption = False) -> None:
     """Follow a session until it ends. The exit code is 0 when it was completed, 1 when it ended otherwise."""
-    from loops import contracts
+    from loops.requests import operations
 
     async def run(settings: "Settings", database: "Database") -> None:
         seen = 0
         while True:
             async with database.read() as tx:
-                tenant = await contracts.tenant_of(tx, installation)
-                found = await contracts.get(tx, tenant, identity, after=seen)
+                tenant = await operations.tenant_of(tx, installation)
+                found = await operations.get(tx, tenant, identity, after=seen)
             for event in found.events:
                 seen = event.seq
                 print(
@@ -99,12 +99,12 @@ def watch(identity: IdArgument, installation: InstallationOption = None, as_json
 @session.command()
 def cancel(identity: IdArgument, installation: InstallationOption = None, as_json: JsonOption = False) -> None:
     """Ask for a session's end."""
-    from loops import contracts
+    from loops.requests import operations
 
     async def run(settings: "Settings", database: "Database") -> None:
         async with database.write() as tx:
-            tenant = await contracts.tenant_of(tx, installation)
-            done = await contracts.cancel(tx, tenant, identity, by=SURFACE, surface=SURFACE, now=time.time())
+            tenant = await operations.tenant_of(tx, installation)
+            done = await operations.cancel(tx, tenant, identity, by=SURFACE, surface=SURFACE, now=time.time())
         if done.was_open:
             await _wake(settings, done.row, f"advance:{done.row}:{done.wake}:cancel")
         said = "cancel requested" if done.was_open else f"it had ended before: {done.status}"
@@ -124,12 +124,12 @@ def list_all(
     as_json: JsonOption = False,
 ) -> None:
     """List sessions, newest first."""
-    from loops import contracts
+    from loops.requests import operations
 
     async def run(settings: "Settings", database: "Database") -> None:
         async with database.read() as tx:
-            tenant = await contracts.tenant_of(tx, installation)
-            found = await contracts.list_sessions(tx, tenant, status=status, limit=limit)
+            tenant = await operations.tenant_of(tx, installation)
+            found = await operations.list_sessions(tx, tenant, status=status, limit=limit)
         if not found:
             print("there are no such sessions" if status else "there are no sessions yet", file=sys.stderr)
         for each in found:

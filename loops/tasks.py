@@ -7,7 +7,7 @@ from sqlalchemy import and_, or_, select
 
 from loops.advance import advance
 from loops.context import Loop
-from loops.steps.route import route
+from loops.requests.route import route
 from loops.store.leases import Leased, key_of
 from loops.store.tables import Delivery, Session
 

@@ -3,8 +3,8 @@
 from github.outcomes import Change
 from github.repositories import Pull
 from loops.context import Loop
+from loops.requests.lifecycle_events import ENDS, PULL_STATES
 from loops.sessions import conversations
-from loops.steps.news import ENDS, PULL_STATES
 from loops.store.tables import Session
 
 

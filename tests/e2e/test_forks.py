@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from app.wiring import open_loop
+from loops.requests.missed_deliveries import redeliver_missed
 from loops.secrets import env_secrets
 from loops.secrets.vault import Vault
-from loops.steps.missed import redeliver_missed
 from tests.e2e.house import REPOSITORY, House, house
 
 RIGHT = "pathlib.Path('value.txt').write_text('right')"

@@ -9,7 +9,7 @@ import pytest
 from app.wiring import open_loop
 from github.emulator.acts import installations, repositories
 from github.emulator.hub import Options
-from loops.steps.missed import redeliver_missed
+from loops.requests.missed_deliveries import redeliver_missed
 from loops.store.tables import Delivery, Installation
 from tests.e2e.house import REPOSITORY, House, house
 

@@ -9,12 +9,12 @@ from github.repositories import Pull
 from github.repository import Repository
 from loops.comments import answers
 from loops.context import Loop
-from loops.decisions import Decision
+from loops.requests.decision import Decision
+from loops.requests.labels import label_of
 from loops.sessions import conversations
 from loops.sessions.conversations import Topic
 from loops.sessions.decide import OPEN_SESSION
 from loops.sessions.known_accounts import remember_installation, remember_person, remember_repository
-from loops.steps.labels import label_of
 from loops.store.leases import make_due
 from loops.store.tables import Session
 

@@ -4,8 +4,8 @@ import pytest
 from sqlalchemy import select
 
 from github.outcomes import Actor, Repo
-from loops import contracts
-from loops.contracts import Invalid, Start, Unknown
+from loops.requests import operations
+from loops.requests.operations import Invalid, Start, Unknown
 from loops.sessions.known_accounts import remember_installation, remember_person, remember_repository
 from loops.store import journal
 from loops.store.database import Database
@@ -26,9 +26,9 @@ async def known(database: Database) -> Database:
     return database
 
 
-async def started(database: Database, wish: Start = WISH, tenant: int = 3) -> contracts.Started:
+async def started(database: Database, wish: Start = WISH, tenant: int = 3) -> operations.Started:
     async with database.write() as tx:
-        return await contracts.start(tx, tenant, wish, surface="cli", cap=3, now=1000)
+        return await operations.start(tx, tenant, wish, surface="cli", cap=3, now=1000)
 
 
 async def test_a_started_session_waits_for_a_worker_with_one_turn_and_an_audit_line(known: Database) -> None:
@@ -37,7 +37,7 @@ async def test_a_started_session_waits_for_a_worker_with_one_turn_and_an_audit_l
         row = await tx.get_one(Session, done.row)
         turn = (await tx.execute(select(Turn).where(Turn.session_id == done.row))).scalar_one()
         audit = (await tx.execute(select(Audit))).scalar_one()
-        found = await contracts.get(tx, 3, done.session)
+        found = await operations.get(tx, 3, done.session)
     assert (row.owner_id, row.surface, row.options, row.due_at is not None) == (
         1,
         "cli",
@@ -98,28 +98,28 @@ async def test_a_tenant_sees_and_cancels_only_its_own(known: Database) -> None:
     done = await started(known)
     async with known.write() as tx:
         for attempt in (
-            contracts.get(tx, 4, done.session),
-            contracts.cancel(tx, 4, done.session, by="x", surface="cli", now=1001),
-            contracts.start(tx, 4, WISH, surface="cli", cap=3, now=1001),
+            operations.get(tx, 4, done.session),
+            operations.cancel(tx, 4, done.session, by="x", surface="cli", now=1001),
+            operations.start(tx, 4, WISH, surface="cli", cap=3, now=1001),
         ):
             with pytest.raises(Unknown):
                 await attempt
-        assert await contracts.list_sessions(tx, 4) == ()
-        assert [each.session for each in await contracts.list_sessions(tx, 3)] == [done.session]
-        assert await contracts.list_sessions(tx, 3, status="failed") == ()
+        assert await operations.list_sessions(tx, 4) == ()
+        assert [each.session for each in await operations.list_sessions(tx, 3)] == [done.session]
+        assert await operations.list_sessions(tx, 3, status="failed") == ()
 
 
 async def test_cancelling_twice_is_cancelling_once(known: Database) -> None:
     done = await started(known)
     for _ in range(2):
         async with known.write() as tx:
-            cancelled = await contracts.cancel(tx, 3, done.session, by="ann", surface="cli", now=1001)
+            cancelled = await operations.cancel(tx, 3, done.session, by="ann", surface="cli", now=1001)
         assert cancelled.was_open
     async with known.write() as tx:
         (await tx.get_one(Session, done.row)).status = "completed"
     async with known.write() as tx:
-        late = await contracts.cancel(tx, 3, done.session, by="ann", surface="cli", now=1002)
-        texts = [event.payload["text"] for event in (await contracts.get(tx, 3, done.session)).events]
+        late = await operations.cancel(tx, 3, done.session, by="ann", surface="cli", now=1002)
+        texts = [event.payload["text"] for event in (await operations.get(tx, 3, done.session)).events]
     assert (late.was_open, late.status) == (False, "completed")
     assert texts.count("cancel requested by ann") == 1
 
@@ -132,7 +132,7 @@ async def test_events_come_from_where_one_left_off_and_usage_is_the_sum_of_the_t
         turn = (await tx.execute(select(Turn).where(Turn.session_id == done.row))).scalar_one()
         turn.input_tokens, turn.cost, turn.started_at, turn.finished_at = 100, 0.25, 1000, 1030.5
     async with known.read() as tx:
-        found = await contracts.get(tx, 3, done.session, after=4)
+        found = await operations.get(tx, 3, done.session, after=4)
     assert [event.seq for event in found.events] == [5, 6]
     assert (found.usage.turns, found.usage.input_tokens, found.usage.cost, found.usage.seconds) == (1, 100, 0.25, 30.5)
 
@@ -141,7 +141,7 @@ async def test_events_come_from_where_one_left_off_and_usage_is_the_sum_of_the_t
 async def test_the_only_tenant_need_not_be_named_and_one_of_several_must(known: Database) -> None:
     async with known.write() as tx:
         with pytest.raises(Invalid, match="3, 4"):
-            await contracts.tenant_of(tx, None)
-        assert await contracts.tenant_of(tx, 4) == 4
+            await operations.tenant_of(tx, None)
+        assert await operations.tenant_of(tx, 4) == 4
         with pytest.raises(Unknown):
-            await contracts.tenant_of(tx, 99)
+            await operations.tenant_of(tx, 99)

@@ -8,11 +8,11 @@ from github.events import BadPayload, parse
 from github.outcomes import Change, Hint, Ignored, News, Outcome, Refused, Request
 from loops.comments import answers
 from loops.context import Loop
-from loops.decisions import Decision
 from loops.lasting import LASTING
-from loops.steps.hints import take_hint, take_opened
-from loops.steps.news import take_news
-from loops.steps.requests import answer, refuse, take_request
+from loops.requests.check_hints import take_hint, take_opened
+from loops.requests.decision import Decision
+from loops.requests.lifecycle_events import take_news
+from loops.requests.requests import answer, refuse, take_request
 from loops.store.tables import Delivery, Installation
 
 log = structlog.get_logger(__name__)

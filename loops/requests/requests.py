@@ -13,12 +13,12 @@ from loops.accounts.choice import CannotRun, choose
 from loops.comments import answers
 from loops.comments.update_comment import status_of
 from loops.context import Loop
-from loops.decisions import Decision
+from loops.requests.buttons import subject_of_button
+from loops.requests.decision import Decision
+from loops.requests.labels import label_of
 from loops.sessions import conversations
 from loops.sessions.conversations import Ask, Topic
 from loops.sessions.known_accounts import remember_installation, remember_person, remember_repository
-from loops.steps.buttons import subject_of_button
-from loops.steps.labels import label_of
 from loops.store.leases import make_due
 from loops.store.tables import Audit, Session
 

@@ -5,7 +5,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from github.outcomes import Change, News
 from loops.context import Loop
-from loops.decisions import Decision
+from loops.requests.decision import Decision
 from loops.sessions import conversations
 from loops.sessions.decide import OPEN_SESSION
 from loops.sessions.known_accounts import remember_installation, remember_repository
