@@ -19,10 +19,10 @@ from loops.lasting import LASTING
 from loops.sessions import decide
 from loops.sessions.finish import finish, mark_ready
 from loops.sessions.snapshots import picture, turns_of
-from loops.steps.prepare import prepare
-from loops.steps.settle import settle
 from loops.store import leases
 from loops.store.tables import Session
+from loops.turns.finish_turn import settle
+from loops.turns.prepare import prepare
 
 log = structlog.get_logger(__name__)
 

@@ -9,9 +9,9 @@ from loops.context import Loop
 from loops.sessions import decide
 from loops.sessions.pull_state import has_ended
 from loops.sessions.snapshots import rules
-from loops.steps.start import handle
 from loops.store import journal
 from loops.store.tables import Repository, Session
+from loops.turns.start import handle
 
 
 @dataclass(frozen=True)

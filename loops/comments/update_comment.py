@@ -15,8 +15,8 @@ from loops.secrets.redact import Redactor
 from loops.sessions.decide import OPEN_TURN, cancelled
 from loops.sessions.effects import find, show
 from loops.sessions.snapshots import turns_of
-from loops.steps.start import handle
 from loops.store.tables import Attempt, Person, Repository, Session, Turn
+from loops.turns.start import handle
 
 KIND = "comment"
 

@@ -6,9 +6,9 @@ from sqlalchemy import delete, select, update
 from github import pulls
 from loops.context import Loop
 from loops.sessions import conversations, decide
-from loops.steps.start import handle
 from loops.store import journal
 from loops.store.tables import Blob, Log, Repository, Session, Turn
+from loops.turns.start import handle
 
 log = structlog.get_logger(__name__)
 

@@ -10,7 +10,7 @@ from k8s.boxes import BoxesUnavailable
 from k8s.local import LocalBoxes
 from loops.requests import route
 from loops.sessions import conversations
-from loops.steps.prepare import UNREACHABLE
+from loops.turns.prepare import UNREACHABLE
 from tests.e2e.acts import GROW, RIGHT, asked, calls, comment_says, own_check, press, runs, said
 from tests.e2e.house import CHECK, House, house
 

@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from k8s.runner.protocol import Change, Result
-from loops.judge import judge
 from loops.sessions.caps import Caps, Spent
+from loops.turns.classify_result import judge
 
 ALLOWED: dict[str, Any] = {"caps": Caps.of({"turn_seconds": 60, "steps": 9, "session_steps": 20}), "before": Spent(15)}
 CHANGED = [Change("a.py", "100644", "0" * 40)]

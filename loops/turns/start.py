@@ -8,9 +8,9 @@ from github.errors import RefusedBranch
 from github.pushrules import Push, would_refuse
 from github.repository import Repository as Handle
 from loops.context import Loop
-from loops.pullrequest import commit_subject
-from loops.steps import forks
 from loops.store.tables import Repository, Session, Turn
+from loops.turns import forks
+from loops.turns.pull_request import commit_subject
 
 
 @dataclass(frozen=True)

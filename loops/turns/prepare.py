@@ -18,14 +18,14 @@ from loops.context import Loop
 from loops.sessions import conversations, decide
 from loops.sessions.caps import Caps
 from loops.sessions.spending import spent_before
-from loops.steps.admission import admit
-from loops.steps.env import env_of
-from loops.steps.limits import limits_of
-from loops.steps.prompting import prompt_of
-from loops.steps.runtime import runtime_of, spec_of
-from loops.steps.start import CannotStart, handle, start_of
 from loops.store import journal
 from loops.store.tables import Box, Repository, Session, Turn
+from loops.turns.admission import admit
+from loops.turns.env import env_of
+from loops.turns.limits import limits_of
+from loops.turns.prompting import prompt_of
+from loops.turns.runtime import runtime_of, spec_of
+from loops.turns.start import CannotStart, handle, start_of
 
 log = structlog.get_logger(__name__)
 

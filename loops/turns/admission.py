@@ -4,8 +4,8 @@ from github import config, repositories
 from github.repository import Repository as Handle
 from loops.comments import answers
 from loops.context import Loop
-from loops.steps.start import CannotStart
 from loops.store.tables import Person, Session
+from loops.turns.start import CannotStart
 
 ELSEWHERE = ("api", "cli", "mcp", "page")
 

@@ -10,8 +10,8 @@ from github.repository import Repository as Handle
 from k8s.native.diffs import changed_files
 from loops.context import Loop
 from loops.protocol.results import shown_diff
-from loops.steps.guarding import redactor_of
 from loops.store.tables import Session, Turn
+from loops.turns.guard import redactor_of
 
 log = structlog.get_logger(__name__)
 

@@ -11,9 +11,9 @@ from loops.prompts import contexts
 from loops.prompts.render import render
 from loops.sessions.recap import recap
 from loops.sessions.snapshots import turns_of
-from loops.steps.env import Wanted
-from loops.steps.start import Start
 from loops.store.tables import Session, Turn
+from loops.turns.env import Wanted
+from loops.turns.start import Start
 
 GUIDANCE = ("AGENTS.md", "CLAUDE.md")
 

@@ -9,9 +9,9 @@ from loops.context import Loop
 from loops.prompts.render import VERSION
 from loops.runtimes import profiles
 from loops.runtimes.base import Credential, Resume, TurnRequest
-from loops.steps.env import Wanted
-from loops.steps.start import Start
 from loops.store.tables import Repository, Session, Turn
+from loops.turns.env import Wanted
+from loops.turns.start import Start
 
 
 async def runtime_of(loop: Loop, session: Session) -> Chosen:

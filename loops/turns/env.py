@@ -6,8 +6,8 @@ from typing import Any
 from github.config import PATH, RepositoryConfig
 from loops.context import Loop
 from loops.secrets import env_secrets
-from loops.steps.start import Start
 from loops.store.tables import Session
+from loops.turns.start import Start
 
 
 @dataclass(frozen=True)

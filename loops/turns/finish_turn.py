@@ -17,20 +17,20 @@ from k8s.runner.protocol import Result
 from loops.boxes.box import ONCE_MORE, restart_turn, why_stopped
 from loops.context import Loop
 from loops.guards import Findings, sentences
-from loops.judge import Verdict, judge
 from loops.lasting import LASTING
-from loops.pullrequest import commit_subject, pull_body, pull_title
 from loops.sessions import decide
 from loops.sessions.caps import Caps, Passed, Spent
 from loops.sessions.pull_state import has_ended
 from loops.sessions.spending import spent_before
-from loops.steps import forks
-from loops.steps.conflict import begin_conflict_turn, handed_back
-from loops.steps.guarding import guard
-from loops.steps.start import base_of, handle
-from loops.steps.wholediff import WholeDiff, whole_diff
 from loops.store import journal
 from loops.store.tables import Blob, Person, Repository, Session, Turn
+from loops.turns import forks
+from loops.turns.classify_result import Verdict, judge
+from loops.turns.conflict import begin_conflict_turn, handed_back
+from loops.turns.guard import guard
+from loops.turns.pull_request import commit_subject, pull_body, pull_title
+from loops.turns.start import base_of, handle
+from loops.turns.whole_diff import WholeDiff, whole_diff
 
 log = structlog.get_logger(__name__)
 

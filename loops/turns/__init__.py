@@ -1,0 +1,1 @@
+"""One turn: admitted, started, prompted, prepared, judged, guarded, published and finished."""
