@@ -20,10 +20,10 @@ from github.errors import Unreachable
 from loops.boxes.reaper import upkeep
 from loops.boxes.troubles import follow_troubles
 from loops.context import Loop
+from loops.engine.tasks import functions, sweep
 from loops.requests.missed_deliveries import redeliver_missed
 from loops.store import queue
 from loops.store.background import end
-from loops.tasks import functions, sweep
 
 log = structlog.get_logger(__name__)
 

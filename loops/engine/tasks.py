@@ -5,8 +5,8 @@ from typing import Any
 from arq.worker import Function, func
 from sqlalchemy import and_, or_, select
 
-from loops.advance import advance
 from loops.context import Loop
+from loops.engine.advance import advance
 from loops.requests.route import route
 from loops.store.leases import Leased, key_of
 from loops.store.tables import Delivery, Session
