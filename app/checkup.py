@@ -114,8 +114,8 @@ async def _keys(settings: Settings) -> list[Found]:
 async def _app(settings: Settings) -> list[Found]:
     from app.outside import webhook
     from app.wiring import open_github
+    from github.apps.manifest import EVENTS, PERMISSIONS
     from github.errors import GitHubError
-    from github.manifest import EVENTS, PERMISSIONS
 
     where = "GREENLOOP_APP_ID and GREENLOOP_APP_PRIVATE_KEY_FILE"
     if not settings.app_id or not settings.private_key().strip():

@@ -12,7 +12,7 @@ from app.command import PortOption, listen, one_line_errors
 
 if TYPE_CHECKING:
     from github.addresses import Addresses
-    from github.manifest import NewApp
+    from github.apps.manifest import NewApp
 
 ENV_FILE = "greenloop.env"
 
@@ -34,7 +34,7 @@ def setup(
     from app.settings import Settings
     from app.setup_page import SetupPage
     from github.addresses import Addresses
-    from github.manifest import form_url, manifest
+    from github.apps.manifest import form_url, manifest
 
     with one_line_errors():
         settings = Settings()

@@ -19,8 +19,8 @@ from starlette.staticfiles import StaticFiles
 
 from app.pages.render import HEADERS, STATIC, html
 from github.addresses import Addresses
+from github.apps.manifest import NewApp, convert
 from github.errors import GitHubError
-from github.manifest import NewApp, convert
 
 LINGER_SECONDS = 1.0
 """How long the page's style sheet can still be fetched after the last page was sent."""

@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from app.clone_tokens import CloneTokens
 from app.settings import Settings
 from app.web import create_app
-from github.access import AccessBook
+from github.apps.access import AccessBook
 from github.client import GitHubApp
 from github.identity import Me
 from github.pace import Shared

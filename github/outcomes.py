@@ -86,7 +86,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Somebody asks for something. Whether they may is not decided yet: see `github.access`.
+    """Somebody asks for something. Whether they may is not decided yet: see `github.apps.access`.
 
     `subject` is None only for buttons of a check run (`sha`, `external_id` and `check_run_id` say which). `label` is
     the one that was set, which only the repository's settings can say to be ours.

@@ -1,6 +1,6 @@
 """From an event to what it means: a request, a hint, news, a refusal, or nothing. Pure; no I/O.
 
-Authority is not decided here: that takes the permission API (`github.access`).
+Authority is not decided here: that takes the permission API (`github.apps.access`).
 """
 
 from collections.abc import Callable

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from github.access import AccessBook
+from github.apps.access import AccessBook
 from github.client import GitHubApp
 from github.identity import Me
 from k8s.boxes import Boxes

@@ -12,7 +12,7 @@ from app.signin.cookies import PERSON, Cookies
 from app.signin.local import local
 from app.signin.readers import Readers
 from github.addresses import Addresses
-from github.signin import SignIn
+from github.apps.signin import SignIn
 
 CALLBACK = "/signin/callback"
 

@@ -15,8 +15,8 @@ from app.pages.render import page
 from app.signin.cookies import FLOW, PERSON
 from app.signin.gate import CALLBACK, Closed, NotSignedIn
 from app.surface import surface
+from github.apps.signin import Flow, SignInRefused
 from github.errors import GitHubError
-from github.signin import Flow, SignInRefused
 
 log = structlog.get_logger(__name__)
 

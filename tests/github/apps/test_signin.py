@@ -7,9 +7,9 @@ import httpx
 import pytest
 
 from github.addresses import Addresses
+from github.apps.signin import Flow, SignIn, SignInRefused
 from github.emulator.local import LocalGitHub
 from github.errors import Unauthorized
-from github.signin import Flow, SignIn, SignInRefused
 from tests.github.conftest import Spot, TestClock
 
 CALLBACK = "http://greenloop.test/signin/callback"

@@ -4,9 +4,9 @@ import httpx
 import pytest
 
 from github.addresses import Addresses
+from github.apps.manifest import EVENTS, convert, form_url, manifest
 from github.errors import GitHubError, NotFound
 from github.events import WANTED
-from github.manifest import EVENTS, convert, form_url, manifest
 from github.scopes import _WANTED
 
 BACK = "http://127.0.0.1:8000/created"

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from github.access import AccessBook, Role, read_access
+from github.apps.access import AccessBook, Role, read_access
 from github.clock import Clock
 from github.errors import NotFound
 from github.repository import Repository
