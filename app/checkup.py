@@ -115,7 +115,7 @@ async def _app(settings: Settings) -> list[Found]:
     from app.outside import webhook
     from app.wiring import open_github
     from github.apps.manifest import EVENTS, PERMISSIONS
-    from github.errors import GitHubError
+    from github.client.errors import GitHubError
 
     where = "GREENLOOP_APP_ID and GREENLOOP_APP_PRIVATE_KEY_FILE"
     if not settings.app_id or not settings.private_key().strip():

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from github import errors
-from github.client import GitHubApp
-from github.scopes import CLONE
+from github.client import errors
+from github.client.app import GitHubApp
+from github.client.scopes import CLONE
 from loops.accounts.box_secrets import CannotPrepare, FetchToken
 
 

@@ -27,7 +27,7 @@ def one_line_errors() -> Iterator[None]:
     from pydantic_settings import SettingsError
 
     from app.valkey import RedisUnavailable
-    from github.errors import GitHubError
+    from github.client.errors import GitHubError
     from loops.accounts.box_secrets import CannotPrepare
     from loops.requests.operations import Unknown
     from loops.secrets.vault import VaultError

@@ -11,8 +11,8 @@ import typer
 from app.command import PortOption, listen, one_line_errors
 
 if TYPE_CHECKING:
-    from github.addresses import Addresses
     from github.apps.manifest import NewApp
+    from github.client.addresses import Addresses
 
 ENV_FILE = "greenloop.env"
 
@@ -33,8 +33,8 @@ def setup(
     """
     from app.settings import Settings
     from app.setup_page import SetupPage
-    from github.addresses import Addresses
     from github.apps.manifest import form_url, manifest
+    from github.client.addresses import Addresses
 
     with one_line_errors():
         settings = Settings()

@@ -18,9 +18,9 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from app.pages.render import HEADERS, STATIC, html
-from github.addresses import Addresses
 from github.apps.manifest import NewApp, convert
-from github.errors import GitHubError
+from github.client.addresses import Addresses
+from github.client.errors import GitHubError
 
 LINGER_SECONDS = 1.0
 """How long the page's style sheet can still be fetched after the last page was sent."""

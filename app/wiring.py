@@ -10,9 +10,9 @@ from app.clone_tokens import CloneTokens
 from app.settings import Settings
 from app.web import create_app
 from github.apps.access import AccessBook
-from github.client import GitHubApp
+from github.client.app import GitHubApp
+from github.client.rate_limit import Shared
 from github.identity import Me
-from github.pace import Shared
 from k8s.boxes import Boxes
 from k8s.kubernetes_boxes import KubernetesBoxes
 from k8s.local import LocalBoxes

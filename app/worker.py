@@ -16,7 +16,7 @@ from arq.worker import Worker
 from app.ops import OpsServer, Pulse, worker_app
 from app.settings import Settings
 from app.wiring import open_loop
-from github.errors import Unreachable
+from github.client.errors import Unreachable
 from loops.boxes.reaper import upkeep
 from loops.boxes.troubles import follow_troubles
 from loops.context import Loop

@@ -1,11 +1,11 @@
 """Branches that we write to: which ones never, and how one is made or moved without losing anybody's commit."""
 
-from github.errors import AlreadyExists, Invalid, NotFastForward, NotFound, RefusedBranch, RuleViolation
+from github.client.errors import AlreadyExists, Invalid, NotFastForward, NotFound, RefusedBranch, RuleViolation
+from github.client.repository import Repository, quoted
+from github.client.scopes import Scope
 from github.pushrules import Push, would_refuse
 from github.refs import branch_problem
 from github.repositories import branch, facts, head
-from github.repository import Repository, quoted
-from github.scopes import Scope
 
 
 async def refuse_unless_ours_to_write(repository: Repository, name: str) -> None:

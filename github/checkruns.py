@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from github.errors import NotFound
-from github.repository import Repository
-from github.scopes import Scope
-from github.text import clip_bytes
+from github.client.errors import NotFound
+from github.client.repository import Repository
+from github.client.scopes import Scope
+from github.client.text import clip_bytes
 
 NAME = "Greenloop"
 MAX_ACTIONS = 3

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from github.errors import Forbidden, NotFound
+from github.client.errors import Forbidden, NotFound
+from github.client.repository import Repository, quoted
+from github.client.tokens import timestamp
 from github.repositories import Pull, branch
-from github.repository import Repository, quoted
-from github.tokens import timestamp
 
 ACTIONS = "github-actions"
 

@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
-from github.client import Identity
-from github.errors import Forbidden, GitHubError, Gone, Invalid, NotFound
+from github.client.app import Identity
+from github.client.errors import Forbidden, GitHubError, Gone, Invalid, NotFound
+from github.client.repository import Repository
+from github.client.scopes import Scope
+from github.client.text import MAX_BODY, clip, length
 from github.outcomes import Source, Where
-from github.repository import Repository
-from github.scopes import Scope
-from github.text import MAX_BODY, clip, length
 
 EYES = "eyes"
 ROCKET = "rocket"

@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from github.errors import EmptyRepository, NotFound
-from github.repository import Repository
-from github.scopes import Scope
+from github.client.errors import EmptyRepository, NotFound
+from github.client.repository import Repository
+from github.client.scopes import Scope
 
 TRAILER = "Greenloop-Turn"
 MAX_SUBJECT = 72

@@ -9,10 +9,10 @@ from collections.abc import AsyncIterator, Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from github.client import GitHubApp
-from github.errors import Gone, Invalid, NotFound
+from github.client.app import GitHubApp
+from github.client.errors import Gone, Invalid, NotFound
+from github.client.tokens import timestamp
 from github.events import wanted
-from github.tokens import timestamp
 
 PER_PAGE = 100
 MOST_TRIES = 10

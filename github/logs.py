@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 
 from github.checks import Check, Kind
-from github.errors import Forbidden, GitHubError, NotFound, PermissionMissing, Unreachable
-from github.repository import Repository
+from github.client.errors import Forbidden, GitHubError, NotFound, PermissionMissing, Unreachable
+from github.client.repository import Repository
 
 LogOpener = Callable[[], AbstractAsyncContextManager[AsyncIterator[bytes]]]
 

@@ -9,11 +9,17 @@ from dataclasses import dataclass
 import structlog
 
 from github import branches
+from github.client.errors import (
+    AlreadyExists,
+    Conflict,
+    GitHubError,
+    NotFastForward,
+    WorkflowsPermissionMissing,
+)
+from github.client.repository import Repository
+from github.client.scopes import Scope
 from github.commits import TRAILER, create_commit, find_turn, tree_of
-from github.errors import AlreadyExists, Conflict, GitHubError, NotFastForward, WorkflowsPermissionMissing
 from github.repositories import compare, head
-from github.repository import Repository
-from github.scopes import Scope
 from github.trees import ContentOf, FileChange, build_tree
 
 WORKFLOWS = ".github/workflows/"
@@ -65,7 +71,7 @@ async def publish(repository: Repository, wanted: Publication, content_of: Conte
     """Put the turn's commit on its branch, which is made if it is not there.
 
     Raises RefusedBranch (nothing was sent), TreeMismatch, MergeConflict, HistoryRewritten, RuleViolation,
-    WorkflowsPermissionMissing, and what `github.client` raises.
+    WorkflowsPermissionMissing, and what `github.client.app` raises.
     """
     if f"{TRAILER}: {wanted.turn}" not in wanted.message:
         raise ValueError(f"the message of turn {wanted.turn} lacks its trailer: it could not be found again")

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from github.errors import AlreadyExists, GitHubError, Invalid, PermissionMissing, RefusedBranch
+from github.client.errors import AlreadyExists, GitHubError, Invalid, PermissionMissing, RefusedBranch
+from github.client.repository import Repository
+from github.client.scopes import Scope
+from github.client.text import MAX_BODY, clip
 from github.repositories import Pull, pull, pulls_of_branch, read_pull
-from github.repository import Repository
-from github.scopes import Scope
-from github.text import MAX_BODY, clip
 
 MAX_TITLE = 256
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from github.checks import branch_rules
-from github.errors import Forbidden, NotFound
-from github.repository import Repository
+from github.client.errors import Forbidden, NotFound
+from github.client.repository import Repository
 
 PUSHES = {
     "update": "nobody may push to it",

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from github.client.errors import EmptyRepository, Invalid, NotFound, UnreadableAnswer
+from github.client.repository import Repository, quoted
 from github.config import PATH, Loaded, RepositoryConfig, load
-from github.errors import EmptyRepository, Invalid, NotFound, UnreadableAnswer
-from github.repository import Repository, quoted
 from github.yamltext import Problem
 
 

@@ -1,9 +1,9 @@
 """Running a check again where it is, without a new commit."""
 
 from github.checks import Check, Kind
-from github.errors import Conflict, Forbidden, Gone, Invalid, NotFound
-from github.repository import Repository
-from github.scopes import Scope
+from github.client.errors import Conflict, Forbidden, Gone, Invalid, NotFound
+from github.client.repository import Repository
+from github.client.scopes import Scope
 
 
 async def rerun(repository: Repository, check: Check) -> bool:

@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
+from github.client.errors import NotFound
+from github.client.repository import Repository
+from github.client.scopes import Scope
+from github.client.tokens import timestamp
 from github.comments import marked, marker
-from github.errors import NotFound
-from github.repository import Repository
-from github.scopes import Scope
-from github.tokens import timestamp
 
 SENT_SECONDS = 10.0  # in which all of a review is stored
 

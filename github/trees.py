@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from github.errors import GitHubError
-from github.repository import Repository
-from github.scopes import Scope
+from github.client.errors import GitHubError
+from github.client.repository import Repository
+from github.client.scopes import Scope
 
 MAX_INLINE = 64 * 1024  # bytes of one file inside a tree request
 MAX_REQUEST = 2 * 1024 * 1024  # bytes of file content in one tree request

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from github.apps.access import AccessBook
-from github.client import GitHubApp
+from github.client.app import GitHubApp
 from github.identity import Me
 from k8s.boxes import Boxes
 from loops.options import LoopOptions

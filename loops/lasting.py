@@ -1,6 +1,6 @@
 """Errors of GitHub's that do not pass by waiting: somebody has to change something."""
 
-from github import errors
+from github.client import errors
 
 LASTING = (
     errors.InstallationSuspended,

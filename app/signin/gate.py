@@ -11,8 +11,8 @@ from app.settings import Settings
 from app.signin.cookies import PERSON, Cookies
 from app.signin.local import local
 from app.signin.readers import Readers
-from github.addresses import Addresses
 from github.apps.signin import SignIn
+from github.client.addresses import Addresses
 
 CALLBACK = "/signin/callback"
 

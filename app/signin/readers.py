@@ -4,7 +4,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 
-from github.errors import Unauthorized
+from github.client.errors import Unauthorized
 
 MAX_AGE = 60.0
 """Seconds until a person who lost their access sees no more."""

@@ -16,7 +16,7 @@ from app.signin.cookies import FLOW, PERSON
 from app.signin.gate import CALLBACK, Closed, NotSignedIn
 from app.surface import surface
 from github.apps.signin import Flow, SignInRefused
-from github.errors import GitHubError
+from github.client.errors import GitHubError
 
 log = structlog.get_logger(__name__)
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from github.clock import Clock
-from github.errors import NotFound
-from github.repository import Repository, quoted
+from github.client.clock import Clock
+from github.client.errors import NotFound
+from github.client.repository import Repository, quoted
 
 MAX_AGE = 60.0  # seconds
 MAX_ENTRIES = 4096

@@ -8,10 +8,10 @@ from urllib.parse import quote
 
 import httpx
 
-from github.addresses import Addresses
-from github.clock import Clock
-from github.errors import GitHubError
-from github.wire import Wire
+from github.client.addresses import Addresses
+from github.client.clock import Clock
+from github.client.errors import GitHubError
+from github.client.transport import Wire
 
 PERMISSIONS: Mapping[str, str] = {
     "actions": "write",

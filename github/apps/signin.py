@@ -13,10 +13,10 @@ from urllib.parse import urlencode
 import httpx
 from githubkit.auth import OAuthAppAuthStrategy, TokenAuthStrategy
 
-from github.addresses import Addresses
-from github.clock import Clock
-from github.errors import GitHubError, Invalid, NotFound
-from github.wire import Wire
+from github.client.addresses import Addresses
+from github.client.clock import Clock
+from github.client.errors import GitHubError, Invalid, NotFound
+from github.client.transport import Wire
 
 TOKEN_SECONDS = 8 * 3600
 """How long a token lasts whose end GitHub does not tell: Apps may switch the expiry off, we do not."""

@@ -4,7 +4,7 @@ import structlog
 from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from github.errors import GitHubError
+from github.client.errors import GitHubError
 from k8s.boxes import BoxesUnavailable, BoxSpec, BoxState, BoxStatus
 from loops.accounts.box_secrets import CannotPrepare
 from loops.accounts.credentials import TurnCredentials

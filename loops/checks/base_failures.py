@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from github import checks, repositories, settle
 from github.checks import Check
-from github.errors import GitHubError
-from github.repository import Repository as Handle
+from github.client.errors import GitHubError
+from github.client.repository import Repository as Handle
 from loops.checks.collect import collect
 from loops.context import Loop
 from loops.secrets.redact import Redactor

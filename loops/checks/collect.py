@@ -11,8 +11,8 @@ from typing import IO, Literal
 
 from github import logs
 from github.checks import Check
-from github.errors import GitHubError
-from github.repository import Repository
+from github.client.errors import GitHubError
+from github.client.repository import Repository
 from loops.evidence.check import distill_check
 from loops.evidence.distill import distill
 from loops.evidence.merge import merge

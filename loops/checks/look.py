@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from github import checks, repositories, settle
-from github.repository import Repository as Handle
+from github.client.repository import Repository as Handle
 from loops.context import Loop
 from loops.sessions import decide
 from loops.sessions.pull_state import has_ended

@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from github import reruns
 from github.checks import Check
-from github.repository import Repository as Handle
+from github.client.repository import Repository as Handle
 from loops.checks.collect import Failure
 from loops.context import Loop
 from loops.guards.model import shown

@@ -5,8 +5,8 @@ from functools import partial
 import structlog
 
 from github.checkruns import Button, OwnCheck, put_check
-from github.errors import Invalid, NotFound, PermissionMissing
-from github.repository import Repository as Handle
+from github.client.errors import Invalid, NotFound, PermissionMissing
+from github.client.repository import Repository as Handle
 from loops.comments.status_comment import Story, headline
 from loops.context import Loop
 from loops.sessions import effects

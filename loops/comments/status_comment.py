@@ -4,7 +4,7 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from github.text import clip
+from github.client.text import clip
 from loops.sessions.reasons import why
 
 ROWS = 30

@@ -7,7 +7,7 @@ from typing import Any
 import structlog
 from sqlalchemy import update
 
-from github import errors
+from github.client import errors
 from loops.boxes.box import look_at_box, stop_turn
 from loops.boxes.capacity import call_line
 from loops.boxes.reaper import end_box_of

@@ -3,10 +3,10 @@
 from sqlalchemy import select, update
 
 from github import checks, repositories, settle
+from github.client.repository import Repository
 from github.config import PATH, RepositoryConfig
 from github.outcomes import Actor, Hint, News
 from github.repositories import Pull
-from github.repository import Repository
 from loops.comments import answers
 from loops.context import Loop
 from loops.requests.decision import Decision

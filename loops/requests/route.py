@@ -3,7 +3,8 @@
 import structlog
 from sqlalchemy import update
 
-from github import errors, triggers
+from github import triggers
+from github.client import errors
 from github.events import BadPayload, parse
 from github.outcomes import Change, Hint, Ignored, News, Outcome, Refused, Request
 from loops.comments import answers

@@ -1,7 +1,7 @@
 """Before a session that began outside GitHub runs: its person's right and its repository's settings."""
 
 from github import config, repositories
-from github.repository import Repository as Handle
+from github.client.repository import Repository as Handle
 from loops.comments import answers
 from loops.context import Loop
 from loops.store.tables import Person, Session

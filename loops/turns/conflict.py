@@ -1,8 +1,8 @@
 """Somebody else pushed during a turn, and it does not merge: one turn with the conflict as its task."""
 
 from github import repositories
+from github.client.repository import Repository as Handle
 from github.publish import MergeConflict
-from github.repository import Repository as Handle
 from loops.context import Loop
 from loops.sessions import conversations
 from loops.sessions.conversations import Ask

@@ -6,11 +6,11 @@ import structlog
 from sqlalchemy import delete
 
 from github import pulls, repositories
+from github.client.repository import Repository as Handle
 from github.commits import Person as CoAuthor
 from github.commits import commit_message
 from github.publish import HistoryRewritten, MergeConflict, Publication, Published, publish
 from github.repositories import Pull
-from github.repository import Repository as Handle
 from github.trees import FileChange, TreeMismatch
 from k8s.runner import protocol
 from k8s.runner.protocol import Result

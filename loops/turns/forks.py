@@ -7,9 +7,9 @@ repository's own secrets: so nothing gets there that nobody looked at.
 from sqlalchemy import select
 
 from github import config, repositories
+from github.client.repository import Repository as Handle
 from github.events import BadPayload, parse
 from github.repositories import Pull
-from github.repository import Repository as Handle
 from loops.context import Loop
 from loops.guards.globs import first_match
 from loops.sessions.snapshots import settings, turns_of

@@ -1,8 +1,8 @@
 """What the guards say of a turn before anything of it is published."""
 
 from github import repositories, trees
-from github.errors import UnreadableAnswer
-from github.repository import Repository as Handle
+from github.client.errors import UnreadableAnswer
+from github.client.repository import Repository as Handle
 from k8s.runner.protocol import Result
 from loops.accounts.box_secrets import CannotPrepare
 from loops.accounts.credentials import TurnCredentials

@@ -4,8 +4,8 @@ import asyncio
 from datetime import UTC, datetime
 
 from github import comments, repositories, reviews
-from github.errors import GitHubError
-from github.repository import Repository
+from github.client.errors import GitHubError
+from github.client.repository import Repository
 from loops.context import Loop
 from loops.prompts import contexts
 from loops.prompts.render import render

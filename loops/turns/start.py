@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from github import branches, refs, repositories
+from github.client.errors import RefusedBranch
+from github.client.repository import Repository as Handle
 from github.commits import commit_message
-from github.errors import RefusedBranch
 from github.pushrules import Push, would_refuse
-from github.repository import Repository as Handle
 from loops.context import Loop
 from loops.store.tables import Repository, Session, Turn
 from loops.turns import forks

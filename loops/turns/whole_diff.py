@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import structlog
 
 from github import repositories
-from github.errors import GitHubError
-from github.repository import Repository as Handle
+from github.client.errors import GitHubError
+from github.client.repository import Repository as Handle
 from k8s.native.diffs import changed_files
 from loops.context import Loop
 from loops.protocol.results import shown_diff

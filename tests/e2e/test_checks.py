@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from github.client import GitHubApp
-from github.repository import Repository
-from github.scopes import Scope
+from github.client.app import GitHubApp
+from github.client.repository import Repository
+from github.client.scopes import Scope
 from loops.store.tables import Session
 from tests.e2e.acts import RIGHT, asked, comment_says, push, runs
 from tests.e2e.house import REPOSITORY, House, house

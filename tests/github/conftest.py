@@ -11,11 +11,11 @@ from typing import Any
 import httpx
 import pytest
 
-from github.client import GitHubApp
-from github.clock import Clock
+from github.client.app import GitHubApp
+from github.client.clock import Clock
+from github.client.repository import Repository
 from github.emulator.local import LocalGitHub
 from github.emulator.store.installations import Installation
-from github.repository import Repository
 
 GIT_ENVIRONMENT = {
     "GIT_CONFIG_GLOBAL": os.devnull,

@@ -4,12 +4,12 @@ import itertools
 import pytest
 
 from github import comments
+from github.client.errors import Gone, NotFound, ServerFault
+from github.client.repository import Repository
+from github.client.text import MAX_BODY, length
 from github.comments import find_sticky, marked, marker, put_sticky, react, said_by_others, still_there
 from github.emulator.local import LocalGitHub
-from github.errors import Gone, NotFound, ServerFault
 from github.outcomes import Source, Where
-from github.repository import Repository
-from github.text import MAX_BODY, length
 from tests.github.conftest import Spot
 
 
@@ -88,7 +88,7 @@ async def test_a_body_over_the_limit_is_cut_on_create_and_on_update(spot: Spot, 
 
 
 async def test_all_pages_are_searched(spot: Spot, repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("github.repository.PER_PAGE", 3)
+    monkeypatch.setattr("github.client.repository.PER_PAGE", 3)
     number = await spot.issue()
     for index in range(7):
         await comments._post(repository, number, str(index))

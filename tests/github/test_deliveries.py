@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from github.client import GitHubApp
+from github.client.app import GitHubApp
 from github.deliveries import MOST_TRIES, Delivery, missed, payload, redeliver, walk
 from github.emulator.local import LocalGitHub
 from tests.github.conftest import Spot, TestClock

@@ -8,11 +8,11 @@ import httpx
 import pytest
 
 from github.checks import Check, Kind
-from github.client import GitHubApp
+from github.client.app import GitHubApp
+from github.client.errors import Gone, NotFound, PermissionMissing, Unreachable
+from github.client.repository import Repository
 from github.emulator.local import LocalGitHub
-from github.errors import Gone, NotFound, PermissionMissing, Unreachable
 from github.logs import evidence, open_log
-from github.repository import Repository
 from tests.github.conftest import TestClock
 
 STEPS = [

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 
 from github.branches import create, delete, fast_forward
-from github.commits import Person, commit_message
-from github.emulator.local import LocalGitHub
-from github.errors import (
+from github.client.errors import (
     AlreadyExists,
     NotFastForward,
     RefusedBranch,
@@ -19,9 +17,11 @@ from github.errors import (
     ServerFault,
     WorkflowsPermissionMissing,
 )
+from github.client.repository import Repository
+from github.commits import Person, commit_message
+from github.emulator.local import LocalGitHub
 from github.publish import HistoryRewritten, MergeConflict, Publication, publish
 from github.repositories import branch, head
-from github.repository import Repository
 from github.trees import BadChange, FileChange, TreeMismatch
 from tests.github.conftest import Spot
 from tests.github.gitside import Clone

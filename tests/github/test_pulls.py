@@ -3,10 +3,10 @@ from pathlib import Path
 import pytest
 
 from github import repositories
+from github.client.errors import Invalid, RefusedBranch, ServerFault
+from github.client.repository import Repository
 from github.emulator.local import LocalGitHub
-from github.errors import Invalid, RefusedBranch, ServerFault
 from github.pulls import mark_ready, open_or_find, update
-from github.repository import Repository
 from tests.github.conftest import Spot
 from tests.github.gitside import Clone
 

@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 
 from github import repositories
+from github.client.errors import NotFound, UnreadableAnswer
+from github.client.repository import Repository
 from github.emulator.local import LocalGitHub
-from github.errors import NotFound, UnreadableAnswer
 from github.repositories import branch, compare, facts, file_at, head, pulls_of_branch, pulls_of_commit, settings
-from github.repository import Repository
 from tests.github.conftest import Connect, Spot
 from tests.github.gitside import Clone
 

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from github.errors import NotFound
-from github.repository import Repository
+from github.client.errors import NotFound
+from github.client.repository import Repository
 from github.reviews import remarks, reply, resolve, threads
 from tests.github.conftest import Spot
 from tests.github.gitside import Clone

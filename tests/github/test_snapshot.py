@@ -7,13 +7,13 @@ import pytest
 
 from github import repositories
 from github.checks import Kind, Required, branch_rules, required_checks, snapshot
-from github.client import GitHubApp
+from github.client.app import GitHubApp
+from github.client.errors import GitHubError
+from github.client.repository import Repository
+from github.client.scopes import Scope
 from github.config import Checks
-from github.errors import GitHubError
 from github.repositories import head
-from github.repository import Repository
 from github.reruns import rerun
-from github.scopes import Scope
 from github.settle import Verdict, settle
 from tests.github.conftest import Spot, TestClock
 from tests.github.gitside import Clone
@@ -85,7 +85,7 @@ async def test_the_newest_run_of_a_name_counts(repository: Repository, other: Re
 async def test_more_checks_than_a_page_holds_are_all_seen(
     repository: Repository, other: Repository, sha: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("github.repository.PER_PAGE", 2)
+    monkeypatch.setattr("github.client.repository.PER_PAGE", 2)
     for number in range(5):
         await report(other, sha, f"c{number}", "failure" if number == 0 else "success")
     found = await snapshot(repository, sha, own_app_id=repository.app.app_id)

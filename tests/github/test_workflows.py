@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from github.checks import Check, Kind, snapshot
+from github.client.errors import Gone, NotFound
+from github.client.repository import Repository
 from github.config import Checks
-from github.errors import Gone, NotFound
 from github.logs import evidence, jobs, open_log
-from github.repository import Repository
 from github.reruns import rerun
 from github.settle import HeadState, Verdict, settle
 from tests.github.conftest import Spot

@@ -3,9 +3,9 @@ from typing import Any
 import pytest
 
 from github.apps.access import AccessBook, Role, read_access
-from github.clock import Clock
-from github.errors import NotFound
-from github.repository import Repository
+from github.client.clock import Clock
+from github.client.errors import NotFound
+from github.client.repository import Repository
 from tests.github.conftest import Spot, TestClock
 
 

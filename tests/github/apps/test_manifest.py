@@ -3,11 +3,11 @@ import json
 import httpx
 import pytest
 
-from github.addresses import Addresses
 from github.apps.manifest import EVENTS, convert, form_url, manifest
-from github.errors import GitHubError, NotFound
+from github.client.addresses import Addresses
+from github.client.errors import GitHubError, NotFound
+from github.client.scopes import _WANTED
 from github.events import WANTED
-from github.scopes import _WANTED
 
 BACK = "http://127.0.0.1:8000/created"
 GITHUB = Addresses.of("https://api.github.com")

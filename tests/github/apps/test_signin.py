@@ -6,10 +6,10 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 import httpx
 import pytest
 
-from github.addresses import Addresses
 from github.apps.signin import Flow, SignIn, SignInRefused
+from github.client.addresses import Addresses
+from github.client.errors import Unauthorized
 from github.emulator.local import LocalGitHub
-from github.errors import Unauthorized
 from tests.github.conftest import Spot, TestClock
 
 CALLBACK = "http://greenloop.test/signin/callback"

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from github.text import MAX_BODY, length
+from github.client.text import MAX_BODY, length
 from loops.comments.status_comment import Story, TurnLine, headline, render
 from loops.sessions.reasons import WHY
 

@@ -9,9 +9,9 @@ import pytest
 import redis.asyncio as redis
 
 from app.valkey import EmbeddedRedis
-from github.clock import Clock
-from github.errors import RateLimited
-from github.pace import Pace
+from github.client.clock import Clock
+from github.client.errors import RateLimited
+from github.client.rate_limit import Pace
 from loops.store import rate_limits
 from loops.store.database import Database
 from loops.store.rate_limits import Manners

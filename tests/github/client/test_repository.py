@@ -7,11 +7,11 @@ from typing import Any
 import httpx
 import pytest
 
-from github.client import GitHubApp
+from github.client.app import GitHubApp
+from github.client.errors import Invalid, NotFound, PermissionMissing, RateLimited
+from github.client.repository import Repository, quoted
 from github.emulator.local import LocalGitHub
-from github.errors import Invalid, NotFound, PermissionMissing, RateLimited
 from github.pulls import mark_ready
-from github.repository import Repository, quoted
 from github.reviews import resolve
 from tests.github.conftest import TestClock
 

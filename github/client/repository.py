@@ -4,13 +4,13 @@ from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from github.answers import rate_limit
-from github.errors import GitHubError, Invalid, NotFound, PermissionMissing, RateLimited
-from github.scopes import Scope
-from github.wire import Answer
+from github.client.answers import rate_limit
+from github.client.errors import GitHubError, Invalid, NotFound, PermissionMissing, RateLimited
+from github.client.scopes import Scope
+from github.client.transport import Answer
 
 if TYPE_CHECKING:
-    from github.client import GitHubApp
+    from github.client.app import GitHubApp
 
 PER_PAGE = 100
 

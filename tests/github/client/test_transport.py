@@ -7,9 +7,9 @@ import httpx
 import pytest
 from githubkit.auth import TokenAuthStrategy
 
-from github.addresses import Addresses
-from github.errors import GitHubError, NotFound, RateLimited, ServerFault, Unreachable, UnreadableAnswer
-from github.wire import Answer, Wire
+from github.client.addresses import Addresses
+from github.client.errors import GitHubError, NotFound, RateLimited, ServerFault, Unreachable, UnreadableAnswer
+from github.client.transport import Answer, Wire
 from tests.github.conftest import TestClock
 
 API = "https://api.example.com"

@@ -19,10 +19,10 @@ from githubkit.auth import BaseAuthStrategy, UnauthAuthStrategy
 from githubkit.cache import MemCacheStrategy
 from githubkit.exception import RequestError, RequestFailed
 
-from github.addresses import Addresses
-from github.answers import SECONDARY_WAIT, error_of
-from github.clock import Clock
-from github.errors import GitHubError, RateLimited, ServerFault, Unreachable, UnreadableAnswer
+from github.client.addresses import Addresses
+from github.client.answers import SECONDARY_WAIT, error_of
+from github.client.clock import Clock
+from github.client.errors import GitHubError, RateLimited, ServerFault, Unreachable, UnreadableAnswer
 
 TIMEOUT = httpx.Timeout(20.0, connect=5.0, pool=30.0)
 LIMITS = httpx.Limits(max_connections=64, max_keepalive_connections=32)

@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from github import errors
-from github.errors import FieldError, GitHubError
+from github.client import errors
+from github.client.errors import FieldError, GitHubError
 
 SECONDARY_WAIT = 60.0  # seconds, where GitHub names none
 

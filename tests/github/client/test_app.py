@@ -5,11 +5,9 @@ from typing import Any
 import httpx
 import pytest
 
-from github.client import GitHubApp
-from github.clock import Clock
-from github.emulator.hub import Options
-from github.emulator.local import LocalGitHub
-from github.errors import (
+from github.client.app import GitHubApp
+from github.client.clock import Clock
+from github.client.errors import (
     InstallationSuspended,
     NotFound,
     PermissionMissing,
@@ -17,9 +15,11 @@ from github.errors import (
     ServerFault,
     Unauthorized,
 )
+from github.client.repository import Repository
+from github.client.scopes import CLONE, Scope
+from github.emulator.hub import Options
+from github.emulator.local import LocalGitHub
 from github.repositories import facts
-from github.repository import Repository
-from github.scopes import CLONE, Scope
 from tests.github.conftest import Connect, Spot, TestClock
 
 

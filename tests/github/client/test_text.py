@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from github.text import MAX_BODY, clip, clip_bytes, length
+from github.client.text import MAX_BODY, clip, clip_bytes, length
 
 
 def test_what_fits_is_left_alone() -> None:

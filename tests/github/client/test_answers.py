@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from github import errors
-from github.answers import error_of
+from github.client import errors
+from github.client.answers import error_of
 
 NOW = 1_000_000.0
 

@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import Protocol
 
-from github.clock import Clock
-from github.errors import RateLimited
+from github.client.clock import Clock
+from github.client.errors import RateLimited
 
 BURST = 60  # writes that may follow each other at once
 PER_SECOND = 1.0  # writes that are earned back

@@ -16,7 +16,7 @@ import jwt
 from githubkit import GitHubCore
 from githubkit.auth import AppAuthStrategy, TokenAuthStrategy
 
-from github.clock import Clock
+from github.client.clock import Clock
 
 JWT_BACKDATED = 60.0
 JWT_LIFE = 540.0

@@ -10,16 +10,16 @@ import httpx
 import structlog
 from githubkit.auth import TokenAuthStrategy
 
-from github.addresses import Addresses
-from github.clock import Clock
-from github.errors import Forbidden, Invalid, NotFound, PermissionMissing, RateLimited, Unauthorized
-from github.etags import Etags, Kept
-from github.names import Names
-from github.pace import Pace, Shared
-from github.repository import Repository
-from github.scopes import Scope, allows, permissions_for
-from github.tokens import AppKey, Token, TokenBook, timestamp
-from github.wire import Answer, Wire
+from github.client.addresses import Addresses
+from github.client.clock import Clock
+from github.client.errors import Forbidden, Invalid, NotFound, PermissionMissing, RateLimited, Unauthorized
+from github.client.etags import Etags, Kept
+from github.client.names import Names
+from github.client.rate_limit import Pace, Shared
+from github.client.repository import Repository
+from github.client.scopes import Scope, allows, permissions_for
+from github.client.tokens import AppKey, Token, TokenBook, timestamp
+from github.client.transport import Answer, Wire
 
 GRANTS_HOLD = 60.0  # seconds before a refusal makes us ask again what the owner has accepted
 GRANTS_ASKED_AGAIN = 5.0  # seconds before a permission that was missing is looked for again

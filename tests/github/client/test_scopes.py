@@ -1,6 +1,6 @@
 import pytest
 
-from github.scopes import CLONE, Scope, allows, permissions_for
+from github.client.scopes import CLONE, Scope, allows, permissions_for
 
 EVERYTHING = {
     "actions": "write",

@@ -2,8 +2,8 @@ import asyncio
 
 import pytest
 
-from github.errors import RateLimited
-from github.pace import BURST, Pace
+from github.client.errors import RateLimited
+from github.client.rate_limit import BURST, Pace
 from tests.github.conftest import TestClock
 
 

@@ -1,4 +1,4 @@
-from github.etags import MAX_BODY, Etags, Kept
+from github.client.etags import MAX_BODY, Etags, Kept
 
 
 def kept(text: str = "x", etag: str = '"1"') -> Kept:

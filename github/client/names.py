@@ -1,6 +1,6 @@
 """What repositories are called now. Their ids last; their names change with a rename or a transfer."""
 
-from github.clock import Clock
+from github.client.clock import Clock
 
 CONFIRMED = 30.0  # seconds for which a name that GitHub told us is not doubted
 

@@ -1,0 +1,1 @@
+"""Requests to GitHub: one client for each installation, its limits, errors and tokens."""
