@@ -4,8 +4,8 @@ from github.client.errors import AlreadyExists, Invalid, NotFastForward, NotFoun
 from github.client.repository import Repository, quoted
 from github.client.scopes import Scope
 from github.pushrules import Push, would_refuse
-from github.refs import branch_problem
-from github.repositories import branch, facts, head
+from github.repositories.facts import branch, facts, head
+from github.repositories.refs import branch_problem
 
 
 async def refuse_unless_ours_to_write(repository: Repository, name: str) -> None:

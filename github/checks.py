@@ -12,7 +12,7 @@ from typing import Any
 from github.client.errors import Forbidden, NotFound
 from github.client.repository import Repository, quoted
 from github.client.tokens import timestamp
-from github.repositories import Pull, branch
+from github.repositories.facts import Pull, branch
 
 ACTIONS = "github-actions"
 

@@ -4,7 +4,7 @@ import difflib
 import re
 from dataclasses import dataclass, replace
 
-from github.refs import branch_problem
+from github.repositories.refs import branch_problem
 
 KNOWN = ("runtime", "model", "base", "cap")
 MAX_CAP = 50

@@ -19,7 +19,7 @@ from github.client.errors import (
 from github.client.repository import Repository
 from github.client.scopes import Scope
 from github.commits import TRAILER, create_commit, find_turn, tree_of
-from github.repositories import compare, head
+from github.repositories.facts import compare, head
 from github.trees import ContentOf, FileChange, build_tree
 
 WORKFLOWS = ".github/workflows/"

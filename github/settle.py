@@ -7,7 +7,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 
 from github.checks import Check, Required, Snapshot
-from github.config import Checks
+from github.repositories.config import Checks
 
 FAILING = frozenset({"failure", "timed_out", "startup_failure"})
 PASSING = frozenset({"success", "neutral", "skipped"})

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from github import checks, repositories, settle
+from github import checks, settle
 from github.client.repository import Repository as Handle
+from github.repositories import facts
 from loops.context import Loop
 from loops.sessions import decide
 from loops.sessions.pull_state import has_ended
@@ -37,7 +38,7 @@ async def fresh_state(loop: Loop, session: Session, sha: str) -> Fresh | None:
         repository = await tx.get_one(Repository, session.repository_id)
     repo = handle(loop, repository)
     asked_at = loop.clock()
-    pull = await repositories.pull(repo, session.pull_number) if session.pull_number else None
+    pull = await facts.pull(repo, session.pull_number) if session.pull_number else None
     if pull is not None and await has_ended(loop, session, pull):
         return None
     if pull is not None and pull.head_sha != sha and await _moved(loop, repo, session, sha):
@@ -51,10 +52,10 @@ async def fresh_state(loop: Loop, session: Session, sha: str) -> Fresh | None:
 
 async def _moved(loop: Loop, repo: Handle, session: Session, sha: str) -> bool:
     """Whether somebody pushed since, and the event is lost or late. The ref tells: a pull request may lag behind it."""
-    tip = await repositories.head(repo, session.branch or "")
+    tip = await facts.head(repo, session.branch or "")
     if tip is None or tip == sha:
         return False
-    if session.subject_kind == "branch" and await repositories.head(repo, session.base_branch or "") == sha:
+    if session.subject_kind == "branch" and await facts.head(repo, session.base_branch or "") == sha:
         return False  # the next red commit of the branch that is watched, before its repair
     now = loop.clock()
     async with loop.database.write() as tx:

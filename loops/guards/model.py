@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from github.config import RepositoryConfig
+from github.repositories.config import RepositoryConfig
 from k8s.runner.protocol import Change
 from loops.secrets.redact import Redactor
 

@@ -4,7 +4,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 
-from github.config import PATH as OWN_CONFIG
+from github.repositories.config import PATH as OWN_CONFIG
 from k8s.runner.protocol import Change
 from loops.guards.globs import first_match, folded, matches
 from loops.guards.model import Finding, Proposal, shown

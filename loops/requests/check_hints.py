@@ -2,11 +2,12 @@
 
 from sqlalchemy import select, update
 
-from github import checks, repositories, settle
+from github import checks, settle
 from github.client.repository import Repository
-from github.config import PATH, RepositoryConfig
 from github.outcomes import Actor, Hint, News
-from github.repositories import Pull
+from github.repositories import facts as repositories
+from github.repositories.config import PATH, RepositoryConfig
+from github.repositories.facts import Pull
 from loops.comments import answers
 from loops.context import Loop
 from loops.requests.decision import Decision

@@ -1,6 +1,6 @@
 """Which label asks us to work: the repository's, where it names one."""
 
-from github.config import RepositoryConfig
+from github.repositories.config import RepositoryConfig
 from loops.context import Loop
 
 

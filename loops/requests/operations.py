@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from github.refs import branch_problem
+from github.repositories.refs import branch_problem
 from loops.accounts.choice import CannotRun, choose
 from loops.sessions import conversations
 from loops.sessions.conversations import Ask, Topic

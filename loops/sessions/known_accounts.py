@@ -6,7 +6,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from github.outcomes import Actor, Repo
-from github.repositories import Facts
+from github.repositories.facts import Facts
 from loops.store.tables import Installation, Person, Repository
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from github.config import Checks, RepositoryConfig
+from github.repositories.config import Checks, RepositoryConfig
 from loops.options import LoopOptions
 from loops.sessions.decide import ChecksPicture, Picture, TurnPicture, Waits
 from loops.store.tables import Session, Turn

@@ -1,7 +1,8 @@
 """Before a session that began outside GitHub runs: its person's right and its repository's settings."""
 
-from github import config, repositories
 from github.client.repository import Repository as Handle
+from github.repositories import config
+from github.repositories import facts as repositories
 from loops.comments import answers
 from loops.context import Loop
 from loops.store.tables import Person, Session

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from github.config import PATH, RepositoryConfig
+from github.repositories.config import PATH, RepositoryConfig
 from loops.context import Loop
 from loops.secrets import env_secrets
 from loops.store.tables import Session

@@ -5,12 +5,13 @@ from dataclasses import replace
 import structlog
 from sqlalchemy import delete
 
-from github import pulls, repositories
+from github import pulls
 from github.client.repository import Repository as Handle
 from github.commits import Person as CoAuthor
 from github.commits import commit_message
 from github.publish import HistoryRewritten, MergeConflict, Publication, Published, publish
-from github.repositories import Pull
+from github.repositories import facts
+from github.repositories.facts import Pull
 from github.trees import FileChange, TreeMismatch
 from k8s.runner import protocol
 from k8s.runner.protocol import Result
@@ -62,7 +63,7 @@ async def settle(loop: Loop, session: Session, action: decide.Settle) -> None:
     published: Published | None = None
     diff: WholeDiff | None = None
     repo = handle(loop, repository)
-    pull = await repositories.pull(repo, session.pull_number) if session.pull_number is not None else None
+    pull = await facts.pull(repo, session.pull_number) if session.pull_number is not None else None
     if verdict.kind == "publish" and pull is not None and await has_ended(loop, session, pull):
         verdict = Verdict("cancelled")
     if verdict.kind == "publish":
@@ -146,7 +147,7 @@ async def _publish(loop: Loop, repo: Handle, session: Session, turn: Turn, resul
 
 async def _open_pull(loop: Loop, repo: Handle, session: Session, turn: Turn, fork: Pull | None) -> None:
     draft = bool((session.config or {}).get("draft_until_green", True))
-    base, _ = await base_of(repo, session, await repositories.facts(repo))
+    base, _ = await base_of(repo, session, await facts.facts(repo))
     pull = await pulls.open_or_find(
         repo,
         branch=session.branch or "",

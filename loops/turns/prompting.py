@@ -3,9 +3,10 @@
 import asyncio
 from datetime import UTC, datetime
 
-from github import comments, repositories, reviews
+from github import comments, reviews
 from github.client.errors import GitHubError
 from github.client.repository import Repository
+from github.repositories import facts
 from loops.context import Loop
 from loops.prompts import contexts
 from loops.prompts.render import render
@@ -130,7 +131,7 @@ def _check(stored: dict[str, object], marker: str) -> contexts.FailedCheck:
 async def _guidance(repo: Repository, session: Session, sha: str) -> tuple[contexts.Guidance, ...]:
     async def read(path: str) -> bytes | None:
         try:
-            return await repositories.file_at(repo, path, sha)
+            return await facts.file_at(repo, path, sha)
         except GitHubError:
             return None  # a file that is too large to read this way guides nobody
 

@@ -5,7 +5,7 @@ import pytest
 from github.checkruns import Button, OwnCheck, put_check
 from github.checks import snapshot
 from github.client.repository import Repository
-from github.repositories import head
+from github.repositories.facts import head
 from tests.github.conftest import Spot
 
 STOP = Button("Stop", "Stop the work on this branch", "stop")

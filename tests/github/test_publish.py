@@ -21,7 +21,7 @@ from github.client.repository import Repository
 from github.commits import Person, commit_message
 from github.emulator.local import LocalGitHub
 from github.publish import HistoryRewritten, MergeConflict, Publication, publish
-from github.repositories import branch, head
+from github.repositories.facts import branch, head
 from github.trees import BadChange, FileChange, TreeMismatch
 from tests.github.conftest import Spot
 from tests.github.gitside import Clone

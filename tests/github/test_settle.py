@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from github.checks import Check, Kind, Required, Snapshot
-from github.config import Checks
+from github.repositories.config import Checks
 from github.settle import HeadState, Verdict, settle
 
 PUSHED = 1000.0

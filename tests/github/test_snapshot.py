@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from github import repositories
 from github.checks import Kind, Required, branch_rules, required_checks, snapshot
 from github.client.app import GitHubApp
 from github.client.errors import GitHubError
 from github.client.repository import Repository
 from github.client.scopes import Scope
-from github.config import Checks
-from github.repositories import head
+from github.repositories import facts
+from github.repositories.config import Checks
+from github.repositories.facts import head
 from github.reruns import rerun
 from github.settle import Verdict, settle
 from tests.github.conftest import Spot, TestClock
@@ -124,9 +124,9 @@ async def test_a_conflicted_pull_request_is_seen(spot: Spot, repository: Reposit
     await clone.push("trunk")
     number = (await spot.act("alice", "POST", "pulls", title="T", head="topic", base="trunk"))["number"]
     await spot.local.idle()
-    found = await repositories.pull(repository, number)
+    found = await facts.pull(repository, number)
     while found.mergeable is None:
-        found = await repositories.pull(repository, number)
+        found = await facts.pull(repository, number)
     assert await verdict(repository, sha, pull=found) is Verdict.CONFLICTED
 
 

@@ -7,8 +7,8 @@ import pytest
 from github.checks import Check, Kind, snapshot
 from github.client.errors import Gone, NotFound
 from github.client.repository import Repository
-from github.config import Checks
 from github.logs import evidence, jobs, open_log
+from github.repositories.config import Checks
 from github.reruns import rerun
 from github.settle import HeadState, Verdict, settle
 from tests.github.conftest import Spot

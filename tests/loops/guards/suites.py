@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from github.config import RepositoryConfig
+from github.repositories.config import RepositoryConfig
 from tests.loops.guards.proposals import Files, Turn, codes
 
 FREE = RepositoryConfig(protected_paths=[])

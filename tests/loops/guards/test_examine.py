@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from github.config import Limits, RepositoryConfig
+from github.repositories.config import Limits, RepositoryConfig
 from k8s.runner.protocol import Change
 from loops.guards import Proposal, examine
 from loops.secrets.redact import Redactor

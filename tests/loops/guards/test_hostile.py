@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from github.config import RepositoryConfig
+from github.repositories.config import RepositoryConfig
 from k8s.runner.protocol import DIFF_BYTES, Change
 from loops.guards import Proposal, examine, patch
 from loops.guards.globs import matches

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from github.config import RepositoryConfig
+from github.repositories.config import RepositoryConfig
 from tests.loops.guards.proposals import Files, Turn, codes
 from tests.loops.guards.suites import CI, CS, GO, JAVA, JS, PHP, PY, RB, RS, edit, noted
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from github.client.errors import EmptyRepository, Invalid, NotFound, UnreadableAnswer
 from github.client.repository import Repository, quoted
-from github.config import PATH, Loaded, RepositoryConfig, load
-from github.yamltext import Problem
+from github.repositories.config import PATH, Loaded, RepositoryConfig, load
+from github.repositories.yamltext import Problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 import github
-from github.config import RepositoryConfig, load, schema
+from github.repositories.config import RepositoryConfig, load, schema
 
 EVERYTHING = """\
 runtime: codex

@@ -1,7 +1,7 @@
 """A repository's own settings, `.github/greenloop.yml`, read from its default branch only.
 
 The field descriptions below are the reference: they are exported to `greenloop.schema.json` for editors.
-Reading the YAML itself, with its lines, is in `github.yamltext`.
+Reading the YAML itself, with its lines, is in `github.repositories.yamltext`.
 """
 
 import difflib
@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 
-from github.refs import branch_name
-from github.yamltext import Node, Problem, read_yaml
+from github.repositories.refs import branch_name
+from github.repositories.yamltext import Node, Problem, read_yaml
 
 PATH = ".github/greenloop.yml"
 SCHEMA_ID = "https://json-schema.org/draft/2020-12/schema"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from github.refs import branch_name, branch_problem
+from github.repositories.refs import branch_name, branch_problem
 from tests.tools import need
 
 

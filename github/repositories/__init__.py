@@ -1,0 +1,1 @@
+"""What a repository says of itself: facts, refs, and its own configuration."""
