@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from github.checks import branch_rules
+from github.checks.state import branch_rules
 from github.client.errors import Forbidden, NotFound
 from github.client.repository import Repository
 

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from github.settle import Verdict
+from github.checks.verdict import Verdict
 from loops.checks.base_failures import known_at_base
 from loops.checks.collect import Failure, Found, collect, failures
 from loops.checks.look import fresh_state, store_state

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from github import checks, settle
-from github.checks import Check
+from github.checks import state, verdict
+from github.checks.state import Check
 from github.client.errors import GitHubError
 from github.client.repository import Repository as Handle
 from github.repositories import facts
@@ -27,11 +27,11 @@ async def known_at_base(loop: Loop, repo: Handle, session: Session, red: Sequenc
         found = [
             check
             for base in sorted(bases - {"", session.head_sha})
-            for check in (await checks.snapshot(repo, base, own_app_id=loop.me.app_id)).checks
+            for check in (await state.snapshot(repo, base, own_app_id=loop.me.app_id)).checks
         ]
     except GitHubError:
         return frozenset()  # then every failure counts as ours, which costs an attempt and loses nothing
     names = {check.name for check in red}
-    same = [check for check in found if check.conclusion in settle.FAILING and check.name in names]
+    same = [check for check in found if check.conclusion in verdict.FAILING and check.name in names]
     collected = await collect(repo, same, budget=loop.options.evidence_bytes, changed_files=(), redact=Redactor().text)
     return frozenset(each.distilled.fingerprint for each in collected)

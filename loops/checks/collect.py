@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, Literal
 
-from github import logs
-from github.checks import Check
+from github.checks import logs
+from github.checks.state import Check
 from github.client.errors import GitHubError
 from github.client.repository import Repository
 from loops.evidence.check import distill_check

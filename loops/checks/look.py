@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from github import checks, settle
+from github.checks import state as checks
+from github.checks import verdict
 from github.client.repository import Repository as Handle
 from github.repositories import facts
 from loops.context import Loop
@@ -20,7 +21,7 @@ class Fresh:
     """What GitHub said just now: the repository, the state of the commit, and when it was asked."""
 
     repo: Handle
-    state: settle.HeadState
+    state: verdict.HeadState
     asked_at: float
 
 
@@ -46,7 +47,7 @@ async def fresh_state(loop: Loop, session: Session, sha: str) -> Fresh | None:
     base = pull.base_ref if pull else session.base_branch
     found = await checks.snapshot(repo, sha, own_app_id=loop.me.app_id, base=base, pull=pull)
     since = session.pushed_at or session.created_at
-    state = settle.settle(found, rules(loop.options, session.config), now=asked_at, since=since)
+    state = verdict.settle(found, rules(loop.options, session.config), now=asked_at, since=since)
     return Fresh(repo, state, asked_at)
 
 
@@ -66,7 +67,7 @@ async def _moved(loop: Loop, repo: Handle, session: Session, sha: str) -> bool:
     return True
 
 
-async def store_state(loop: Loop, session: Session, sha: str, state: settle.HeadState, asked_at: float) -> None:
+async def store_state(loop: Loop, session: Session, sha: str, state: verdict.HeadState, asked_at: float) -> None:
     """Keep the state; a line in the journal when it is another than before."""
     stored = to_json(sha, state, asked_at)
     async with loop.database.write() as tx:
@@ -78,7 +79,7 @@ async def store_state(loop: Loop, session: Session, sha: str, state: settle.Head
             await journal.append(tx, session.id, [("checks", {**stored, "text": text})], at=asked_at)
 
 
-def to_json(sha: str, state: settle.HeadState, now: float) -> dict[str, Any]:
+def to_json(sha: str, state: verdict.HeadState, now: float) -> dict[str, Any]:
     """What is kept of a state: enough to decide and to show."""
     return {
         "sha": sha,

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 
 from sqlalchemy import select
 
-from github import reruns
-from github.checks import Check
+from github.checks import reruns
+from github.checks.state import Check
 from github.client.repository import Repository as Handle
 from loops.checks.collect import Failure
 from loops.context import Loop

@@ -4,7 +4,7 @@ from functools import partial
 
 import structlog
 
-from github.checkruns import Button, OwnCheck, put_check
+from github.checks.our_check_run import Button, OwnCheck, put_check
 from github.client.errors import Invalid, NotFound, PermissionMissing
 from github.client.repository import Repository as Handle
 from loops.comments.status_comment import Story, headline

@@ -47,7 +47,7 @@ class Story:
     """A session as people see it.
 
     `attempt` counts from 1; 0 before the first one. `active` is the status of the turn that is open, with its `kind`,
-    what it waits for, in words, and its place in line (0: it is in none). `checks` is a verdict of `github.settle`.
+    what it waits for, in words, and its place in line (0: it is in none). `checks` is a verdict of `github.checks.verdict`.
     """
 
     handle: str

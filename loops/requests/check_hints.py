@@ -2,7 +2,7 @@
 
 from sqlalchemy import select, update
 
-from github import checks, settle
+from github.checks import state, verdict
 from github.client.repository import Repository
 from github.outcomes import Actor, Hint, News
 from github.repositories import facts as repositories
@@ -86,8 +86,8 @@ async def _unasked(loop: Loop, hint: Hint) -> Decision:
 async def _red(loop: Loop, repo: Repository, topic: Topic, config: RepositoryConfig) -> bool:
     """Whether a check that counts is red by what GitHub says now: events come late, and of older attempts."""
     sha, now = topic.head_sha or "", loop.clock()
-    found = await checks.snapshot(repo, sha, own_app_id=loop.me.app_id, base=topic.base_branch)
-    return bool(settle.settle(found, config.checks, now=now, since=now).red)
+    found = await state.snapshot(repo, sha, own_app_id=loop.me.app_id, base=topic.base_branch)
+    return bool(verdict.settle(found, config.checks, now=now, since=now).red)
 
 
 async def _topic(

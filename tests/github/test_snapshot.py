@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
-from github.checks import Kind, Required, branch_rules, required_checks, snapshot
+from github.checks.reruns import rerun
+from github.checks.state import Kind, Required, branch_rules, required_checks, snapshot
+from github.checks.verdict import Verdict, settle
 from github.client.app import GitHubApp
 from github.client.errors import GitHubError
 from github.client.repository import Repository
@@ -13,8 +15,6 @@ from github.client.scopes import Scope
 from github.repositories import facts
 from github.repositories.config import Checks
 from github.repositories.facts import head
-from github.reruns import rerun
-from github.settle import Verdict, settle
 from tests.github.conftest import Spot, TestClock
 from tests.github.gitside import Clone
 

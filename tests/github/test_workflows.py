@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from github.checks import Check, Kind, snapshot
+from github.checks.logs import evidence, jobs, open_log
+from github.checks.reruns import rerun
+from github.checks.state import Check, Kind, snapshot
+from github.checks.verdict import HeadState, Verdict, settle
 from github.client.errors import Gone, NotFound
 from github.client.repository import Repository
-from github.logs import evidence, jobs, open_log
 from github.repositories.config import Checks
-from github.reruns import rerun
-from github.settle import HeadState, Verdict, settle
 from tests.github.conftest import Spot
 from tests.github.gitside import Clone
 

@@ -1,6 +1,6 @@
 """Everything GitHub knows of one commit's checks: check runs, suites, workflow runs, statuses, and what is required.
 
-Events are only hints; this is the truth. Reading it costs six conditional requests. `github.settle` says what it means.
+Events are only hints; this is the truth. Reading it costs six conditional requests. `github.checks.verdict` says what it means.
 """
 
 import asyncio

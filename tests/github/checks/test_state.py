@@ -1,6 +1,6 @@
 from typing import Any
 
-from github.checks import Check, Kind, Required, Run, Snapshot, assemble
+from github.checks.state import Check, Kind, Required, Run, Snapshot, assemble
 
 OWN = 1
 ACTIONS = {"id": 2, "slug": "github-actions"}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
-from github.checks import Check, Required, Snapshot
+from github.checks.state import Check, Required, Snapshot
 from github.repositories.config import Checks
 
 FAILING = frozenset({"failure", "timed_out", "startup_failure"})

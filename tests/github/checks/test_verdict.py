@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from github.checks import Check, Kind, Required, Snapshot
+from github.checks.state import Check, Kind, Required, Snapshot
+from github.checks.verdict import HeadState, Verdict, settle
 from github.repositories.config import Checks
-from github.settle import HeadState, Verdict, settle
 
 PUSHED = 1000.0
 RULES = Checks(settle_seconds=10, longest_wait_minutes=10)

@@ -1,6 +1,6 @@
 """Running a check again where it is, without a new commit."""
 
-from github.checks import Check, Kind
+from github.checks.state import Check, Kind
 from github.client.errors import Conflict, Forbidden, Gone, Invalid, NotFound
 from github.client.repository import Repository
 from github.client.scopes import Scope

@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from github.checks import Check, Kind
+from github.checks.state import Check, Kind
 from github.client.errors import Forbidden, GitHubError, NotFound, PermissionMissing, Unreachable
 from github.client.repository import Repository
 

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from github.checkruns import Button, OwnCheck, put_check
-from github.checks import snapshot
+from github.checks.our_check_run import Button, OwnCheck, put_check
+from github.checks.state import snapshot
 from github.client.repository import Repository
 from github.repositories.facts import head
 from tests.github.conftest import Spot

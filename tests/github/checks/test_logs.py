@@ -7,12 +7,12 @@ from typing import Any
 import httpx
 import pytest
 
-from github.checks import Check, Kind
+from github.checks.logs import evidence, open_log
+from github.checks.state import Check, Kind
 from github.client.app import GitHubApp
 from github.client.errors import Gone, NotFound, PermissionMissing, Unreachable
 from github.client.repository import Repository
 from github.emulator.local import LocalGitHub
-from github.logs import evidence, open_log
 from tests.github.conftest import TestClock
 
 STEPS = [
