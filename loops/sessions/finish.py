@@ -3,7 +3,7 @@
 import structlog
 from sqlalchemy import delete, select, update
 
-from github import pulls
+from github.publishing import pulls
 from loops.context import Loop
 from loops.sessions import conversations, decide
 from loops.store import journal

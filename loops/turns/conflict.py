@@ -1,7 +1,7 @@
 """Somebody else pushed during a turn, and it does not merge: one turn with the conflict as its task."""
 
 from github.client.repository import Repository as Handle
-from github.publish import MergeConflict
+from github.publishing.publish import MergeConflict
 from github.repositories import facts
 from loops.context import Loop
 from loops.sessions import conversations

@@ -5,14 +5,14 @@ from dataclasses import replace
 import structlog
 from sqlalchemy import delete
 
-from github import pulls
 from github.client.repository import Repository as Handle
-from github.commits import Person as CoAuthor
-from github.commits import commit_message
-from github.publish import HistoryRewritten, MergeConflict, Publication, Published, publish
+from github.publishing import pulls
+from github.publishing.commits import Person as CoAuthor
+from github.publishing.commits import commit_message
+from github.publishing.publish import HistoryRewritten, MergeConflict, Publication, Published, publish
+from github.publishing.trees import FileChange, TreeMismatch
 from github.repositories import facts
 from github.repositories.facts import Pull
-from github.trees import FileChange, TreeMismatch
 from k8s.runner import protocol
 from k8s.runner.protocol import Result
 from loops.boxes.box import ONCE_MORE, restart_turn, why_stopped

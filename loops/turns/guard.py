@@ -1,8 +1,8 @@
 """What the guards say of a turn before anything of it is published."""
 
-from github import trees
 from github.client.errors import UnreadableAnswer
 from github.client.repository import Repository as Handle
+from github.publishing import trees
 from github.repositories import facts
 from k8s.runner.protocol import Result
 from loops.accounts.box_secrets import CannotPrepare

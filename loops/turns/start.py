@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from github import branches
 from github.client.errors import RefusedBranch
 from github.client.repository import Repository as Handle
-from github.commits import commit_message
-from github.pushrules import Push, would_refuse
+from github.publishing import branches
+from github.publishing.commits import commit_message
+from github.publishing.pushrules import Push, would_refuse
 from github.repositories import facts as repositories
 from github.repositories import refs
 from loops.context import Loop

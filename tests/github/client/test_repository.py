@@ -11,7 +11,7 @@ from github.client.app import GitHubApp
 from github.client.errors import Invalid, NotFound, PermissionMissing, RateLimited
 from github.client.repository import Repository, quoted
 from github.emulator.local import LocalGitHub
-from github.pulls import mark_ready
+from github.publishing.pulls import mark_ready
 from github.reviews import resolve
 from tests.github.conftest import TestClock
 

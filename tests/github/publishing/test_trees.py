@@ -1,6 +1,6 @@
 import pytest
 
-from github.trees import MAX_ENTRIES, FileChange, batches, blob_sha
+from github.publishing.trees import MAX_ENTRIES, FileChange, batches, blob_sha
 
 
 def test_a_blob_is_named_as_git_names_it() -> None:

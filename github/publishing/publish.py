@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import structlog
 
-from github import branches
 from github.client.errors import (
     AlreadyExists,
     Conflict,
@@ -18,9 +17,10 @@ from github.client.errors import (
 )
 from github.client.repository import Repository
 from github.client.scopes import Scope
-from github.commits import TRAILER, create_commit, find_turn, tree_of
+from github.publishing import branches
+from github.publishing.commits import TRAILER, create_commit, find_turn, tree_of
+from github.publishing.trees import ContentOf, FileChange, build_tree
 from github.repositories.facts import compare, head
-from github.trees import ContentOf, FileChange, build_tree
 
 WORKFLOWS = ".github/workflows/"
 RACES = 3  # pushes by others in a row, during one publication, that are merged before it gives up

@@ -5,7 +5,7 @@ import pytest
 from github.client.errors import Invalid, RefusedBranch, ServerFault
 from github.client.repository import Repository
 from github.emulator.local import LocalGitHub
-from github.pulls import mark_ready, open_or_find, update
+from github.publishing.pulls import mark_ready, open_or_find, update
 from github.repositories import facts
 from tests.github.conftest import Spot
 from tests.github.gitside import Clone

@@ -3,7 +3,7 @@
 from github.client.errors import AlreadyExists, Invalid, NotFastForward, NotFound, RefusedBranch, RuleViolation
 from github.client.repository import Repository, quoted
 from github.client.scopes import Scope
-from github.pushrules import Push, would_refuse
+from github.publishing.pushrules import Push, would_refuse
 from github.repositories.facts import branch, facts, head
 from github.repositories.refs import branch_problem
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from github.commits import MAX_SUBJECT, Person, commit_message, turn_of
+from github.publishing.commits import MAX_SUBJECT, Person, commit_message, turn_of
 
 ALICE = Person(10, "alice")
 

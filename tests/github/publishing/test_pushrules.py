@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from github.pushrules import Push, broken
+from github.publishing.pushrules import Push, broken
 
 NEW, AGAIN = Push(exists=False), Push(exists=True)
 BRANCH = "greenloop/7-add-a-page"

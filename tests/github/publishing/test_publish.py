@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from github.branches import create, delete, fast_forward
 from github.client.errors import (
     AlreadyExists,
     NotFastForward,
@@ -18,11 +17,12 @@ from github.client.errors import (
     WorkflowsPermissionMissing,
 )
 from github.client.repository import Repository
-from github.commits import Person, commit_message
 from github.emulator.local import LocalGitHub
-from github.publish import HistoryRewritten, MergeConflict, Publication, publish
+from github.publishing.branches import create, delete, fast_forward
+from github.publishing.commits import Person, commit_message
+from github.publishing.publish import HistoryRewritten, MergeConflict, Publication, publish
+from github.publishing.trees import BadChange, FileChange, TreeMismatch
 from github.repositories.facts import branch, head
-from github.trees import BadChange, FileChange, TreeMismatch
 from tests.github.conftest import Spot
 from tests.github.gitside import Clone
 

@@ -1,0 +1,1 @@
+"""From files to a pull request: trees, commits, branches, and the rules that guard them."""
