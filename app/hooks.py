@@ -16,8 +16,8 @@ from starlette.types import Receive, Scope, Send
 from app.envelope import Envelope, NoJson, read, unwrap
 from app.inbox import Inbox, InboxFailed, InboxFull
 from app.metrics import Metrics
-from github.events import wanted
-from github.signature import verify
+from github.webhooks.events import wanted
+from github.webhooks.signature import verify
 from loops.store.arrivals import Arrival
 
 log = structlog.get_logger(__name__)

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from app.checkup import Found
 from app.settings import Settings
 from github.client.app import GitHubApp
-from github.deliveries import walk
+from github.webhooks.deliveries import walk
 from k8s.cluster import Cluster, ClusterError, ClusterUnreachable
 from k8s.walls import ProbeFailed, missing_isolation, reach
 

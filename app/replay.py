@@ -28,7 +28,7 @@ def replay(
 
     from app.settings import Settings
     from app.web import WEBHOOKS
-    from github.signature import sign
+    from github.webhooks.signature import sign
 
     with one_line_errors():
         settings = Settings()

@@ -12,7 +12,7 @@ from app.web import create_app
 from github.apps.access import AccessBook
 from github.client.app import GitHubApp
 from github.client.rate_limit import Shared
-from github.identity import Me
+from github.webhooks.identity import Me
 from k8s.boxes import Boxes
 from k8s.kubernetes_boxes import KubernetesBoxes
 from k8s.local import LocalBoxes

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from github.apps.access import AccessBook
 from github.client.app import GitHubApp
-from github.identity import Me
+from github.webhooks.identity import Me
 from k8s.boxes import Boxes
 from loops.options import LoopOptions
 from loops.secrets.vault import Vault

@@ -2,7 +2,7 @@
 
 from sqlalchemy import select
 
-from github.outcomes import Request, Subject
+from github.webhooks.outcomes import Request, Subject
 from loops.context import Loop
 from loops.store.tables import Session
 

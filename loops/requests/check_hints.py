@@ -4,10 +4,10 @@ from sqlalchemy import select, update
 
 from github.checks import state, verdict
 from github.client.repository import Repository
-from github.outcomes import Actor, Hint, News
 from github.repositories import facts as repositories
 from github.repositories.config import PATH, RepositoryConfig
 from github.repositories.facts import Pull
+from github.webhooks.outcomes import Actor, Hint, News
 from loops.comments import answers
 from loops.context import Loop
 from loops.requests.decision import Decision

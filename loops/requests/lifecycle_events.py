@@ -3,7 +3,7 @@
 from sqlalchemy import ColumnElement, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from github.outcomes import Change, News
+from github.webhooks.outcomes import Change, News
 from loops.context import Loop
 from loops.requests.decision import Decision
 from loops.sessions import conversations

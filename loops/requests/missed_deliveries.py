@@ -3,7 +3,7 @@
 import structlog
 from sqlalchemy import select
 
-from github import deliveries
+from github.webhooks import deliveries
 from loops.context import Loop
 from loops.store.tables import Delivery
 

@@ -7,10 +7,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from github import comments
 from github.client.repository import Repository
-from github.mentions import Command
-from github.outcomes import Actor, Refused, Request, Subject, Where, Why
 from github.repositories import config
 from github.repositories import facts as repositories
+from github.webhooks.mentions import Command
+from github.webhooks.outcomes import Actor, Refused, Request, Subject, Where, Why
 from loops.accounts.choice import CannotRun, choose
 from loops.comments import answers
 from loops.comments.update_comment import status_of

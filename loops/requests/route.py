@@ -3,10 +3,10 @@
 import structlog
 from sqlalchemy import update
 
-from github import triggers
 from github.client import errors
-from github.events import BadPayload, parse
-from github.outcomes import Change, Hint, Ignored, News, Outcome, Refused, Request
+from github.webhooks import triggers
+from github.webhooks.events import BadPayload, parse
+from github.webhooks.outcomes import Change, Hint, Ignored, News, Outcome, Refused, Request
 from loops.comments import answers
 from loops.context import Loop
 from loops.lasting import LASTING

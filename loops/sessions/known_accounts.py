@@ -5,8 +5,8 @@ from typing import Any
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from github.outcomes import Actor, Repo
 from github.repositories.facts import Facts
+from github.webhooks.outcomes import Actor, Repo
 from loops.store.tables import Installation, Person, Repository
 
 

@@ -1,7 +1,7 @@
 """What GitHub says of the session's pull request now: the webhook about it may be late or lost."""
 
-from github.outcomes import Change
 from github.repositories.facts import Pull
+from github.webhooks.outcomes import Change
 from loops.context import Loop
 from loops.requests.lifecycle_events import ENDS, PULL_STATES
 from loops.sessions import conversations

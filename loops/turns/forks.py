@@ -7,9 +7,9 @@ repository's own secrets: so nothing gets there that nobody looked at.
 from sqlalchemy import select
 
 from github.client.repository import Repository as Handle
-from github.events import BadPayload, parse
 from github.repositories import config, facts
 from github.repositories.facts import Pull
+from github.webhooks.events import BadPayload, parse
 from loops.context import Loop
 from loops.guards.globs import first_match
 from loops.sessions.snapshots import settings, turns_of

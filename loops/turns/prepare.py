@@ -8,7 +8,7 @@ import structlog
 
 from github import comments
 from github.client.repository import Repository as Handle
-from github.outcomes import Source, Where
+from github.webhooks.outcomes import Source, Where
 from k8s.boxes import BoxesUnavailable, BoxState
 from loops.accounts.choice import CannotRun
 from loops.boxes.box import ensure_box, make_room, stop_boxes

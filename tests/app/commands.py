@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from app.cli import main
-from github.outcomes import Actor, Repo
+from github.webhooks.outcomes import Actor, Repo
 from loops.sessions.known_accounts import remember_installation, remember_person, remember_repository
 from loops.store.database import Database
 from tests.postgres import in_a_thread

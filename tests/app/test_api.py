@@ -9,7 +9,7 @@ from asgi_lifespan import LifespanManager
 from app.settings import Settings
 from app.surface import Surface
 from app.web import create_app
-from github.outcomes import Actor, Repo
+from github.webhooks.outcomes import Actor, Repo
 from loops.sessions.known_accounts import remember_installation, remember_person, remember_repository
 from tests.databases import on_sqlite
 

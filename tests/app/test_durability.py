@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 from sqlalchemy import select
 
-from github.signature import sign
+from github.webhooks.signature import sign
 from loops.store.database import Database
 from loops.store.tables import Delivery
 from tests.app.conftest import SECRET

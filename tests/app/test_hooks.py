@@ -15,7 +15,7 @@ from sqlalchemy import select
 from app.settings import Settings
 from app.surface import Surface
 from app.web import create_app
-from github.signature import sign
+from github.webhooks.signature import sign
 from loops.store.queue import QUEUE
 from loops.store.tables import Delivery
 from tests.app.conftest import SECRET

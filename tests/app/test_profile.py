@@ -4,7 +4,7 @@ import pytest
 from cryptography.fernet import Fernet
 from sqlalchemy import select, update
 
-from github.outcomes import Actor
+from github.webhooks.outcomes import Actor
 from loops.accounts.accounts import NewAccount, add
 from loops.secrets.vault import Vault, VaultError
 from loops.sessions.known_accounts import remember_installation

@@ -2,9 +2,9 @@
 
 import time
 
-from github.events import parse
-from github.identity import Me
-from github.triggers import decide
+from github.webhooks.events import parse
+from github.webhooks.identity import Me
+from github.webhooks.triggers import decide
 from tests.github.payloads import examples
 
 AIM = 1000

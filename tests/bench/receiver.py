@@ -21,7 +21,7 @@ import httpx
 import uvloop
 
 from app.valkey import EmbeddedRedis
-from github.signature import sign
+from github.webhooks.signature import sign
 from loops.store.migrations import upgrade
 from tests.bench.load import Load, drive
 from tests.postgres import in_a_thread

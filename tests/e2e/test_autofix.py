@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 from sqlalchemy import func, select
 
-from github.signature import sign
+from github.webhooks.signature import sign
 from loops.store.tables import Attempt, Delivery
 from tests.e2e.house import House, house
 

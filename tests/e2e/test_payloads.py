@@ -11,8 +11,8 @@ import pytest
 import structlog
 from sqlalchemy import select
 
-from github.events import WANTED
-from github.signature import sign
+from github.webhooks.events import WANTED
+from github.webhooks.signature import sign
 from loops.store.tables import Delivery
 from tests.e2e.house import House, house
 from tests.github.payloads import examples

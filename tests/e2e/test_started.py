@@ -4,7 +4,7 @@ from pathlib import Path
 
 import httpx
 
-from github.outcomes import Actor
+from github.webhooks.outcomes import Actor
 from loops.sessions.known_accounts import remember_person
 from tests.e2e.house import REPOSITORY, house
 

@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
-from github.events import parse
-from github.identity import Me
-from github.outcomes import Outcome
-from github.triggers import decide
+from github.webhooks.events import parse
+from github.webhooks.identity import Me
+from github.webhooks.outcomes import Outcome
+from github.webhooks.triggers import decide
 
 APP = {"id": 1, "slug": "greenloop"}
 BOT = {"id": 900, "login": "greenloop[bot]", "type": "Bot"}

@@ -9,7 +9,7 @@ from github.client.repository import Repository
 from github.client.text import MAX_BODY, length
 from github.comments import find_sticky, marked, marker, put_sticky, react, said_by_others, still_there
 from github.emulator.local import LocalGitHub
-from github.outcomes import Source, Where
+from github.webhooks.outcomes import Source, Where
 from tests.github.conftest import Spot
 
 

@@ -7,7 +7,7 @@ from github.apps.manifest import EVENTS, convert, form_url, manifest
 from github.client.addresses import Addresses
 from github.client.errors import GitHubError, NotFound
 from github.client.scopes import _WANTED
-from github.events import WANTED
+from github.webhooks.events import WANTED
 
 BACK = "http://127.0.0.1:8000/created"
 GITHUB = Addresses.of("https://api.github.com")

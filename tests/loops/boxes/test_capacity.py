@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 from sqlalchemy import select, update
 
-from github.outcomes import Repo
+from github.webhooks.outcomes import Repo
 from loops.boxes.capacity import Seat, call_line, end_longest_idle, take_seat
 from loops.boxes.owners import blank
 from loops.boxes.queue import Wait, Why

@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 from sqlalchemy import select, update
 
-from github.outcomes import Repo
+from github.webhooks.outcomes import Repo
 from k8s.boxes import BoxesUnavailable, BoxSpec, BoxState, BoxStatus, Known, Reconciled
 from loops.boxes.reaper import known_boxes, upkeep
 from loops.context import Loop

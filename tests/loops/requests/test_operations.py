@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from github.outcomes import Actor, Repo
+from github.webhooks.outcomes import Actor, Repo
 from loops.requests import operations
 from loops.requests.operations import Invalid, Start, Unknown
 from loops.sessions.known_accounts import remember_installation, remember_person, remember_repository

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from github.outcomes import Repo
+from github.webhooks.outcomes import Repo
 from loops.sessions import conversations
 from loops.sessions.conversations import Ask, Topic, ask, cancel, latest, switch_repairs, watch, withdraw
 from loops.sessions.known_accounts import remember_repository

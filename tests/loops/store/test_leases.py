@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
-from github.outcomes import Repo
+from github.webhooks.outcomes import Repo
 from loops.sessions.conversations import Ask, Topic, ask
 from loops.sessions.known_accounts import remember_repository
 from loops.store.database import Database

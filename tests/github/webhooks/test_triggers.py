@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from github.identity import Me
-from github.mentions import Command
-from github.outcomes import Ignored, Refused, Request, Where, Why
+from github.webhooks.identity import Me
+from github.webhooks.mentions import Command
+from github.webhooks.outcomes import Ignored, Refused, Request, Where, Why
 from tests.github.samples import ALICE, APP, BOT, SHA, check_run, comment, event, issue, outcome, pull
 
 STRANGE_BOT = {"id": 901, "login": "other[bot]", "type": "Bot"}

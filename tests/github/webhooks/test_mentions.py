@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from github.mentions import Command, mentioned, read
+from github.webhooks.mentions import Command, mentioned, read
 
 HANDLES = ("greenloop",)
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from github.client.app import GitHubApp
-from github.deliveries import MOST_TRIES, Delivery, missed, payload, redeliver, walk
 from github.emulator.local import LocalGitHub
+from github.webhooks.deliveries import MOST_TRIES, Delivery, missed, payload, redeliver, walk
 from tests.github.conftest import Spot, TestClock
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from github.options import Options, read_options
+from github.webhooks.mention_options import Options, read_options
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
-"""What a webhook event means to Greenloop: the values that `github.triggers.decide` gives back."""
+"""What a webhook event means to Greenloop: the values that `github.webhooks.triggers.decide` gives back."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from github.mentions import Mention
+from github.webhooks.mentions import Mention
 
 
 class Why(StrEnum):

@@ -4,10 +4,10 @@ from urllib.parse import quote_plus
 
 import pytest
 
-from github.events import WANTED, BadPayload, parse, wanted
-from github.identity import Me
-from github.outcomes import Hint, Ignored, News, Refused, Request
-from github.triggers import decide
+from github.webhooks.events import WANTED, BadPayload, parse, wanted
+from github.webhooks.identity import Me
+from github.webhooks.outcomes import Hint, Ignored, News, Refused, Request
+from github.webhooks.triggers import decide
 from tests.github.payloads import examples
 
 ME = Me(app_id=1, slug="greenloop")

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from github.events import App, Event, PullRequest
-from github.identity import Me
-from github.outcomes import Hint, Ignored, Outcome, Refused, Repo, Request, Source, Where, Why
-from github.subjects import actor_of
+from github.webhooks.events import App, Event, PullRequest
+from github.webhooks.identity import Me
+from github.webhooks.outcomes import Hint, Ignored, Outcome, Refused, Repo, Request, Source, Where, Why
+from github.webhooks.subjects import actor_of
 
 _QUEUE = "gh-readonly-queue/"
 FAILED = frozenset({"failure", "error", "timed_out", "startup_failure"})

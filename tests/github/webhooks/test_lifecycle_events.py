@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from github.outcomes import Change, News
+from github.webhooks.outcomes import Change, News
 from tests.github.samples import REPOSITORY, SHA, comment, event, issue, outcome, pull
 
 ZEROS = "0" * 40

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from github.outcomes import Actor
+from github.webhooks.outcomes import Actor
 
 
 @dataclass(frozen=True, slots=True)

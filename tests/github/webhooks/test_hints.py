@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from github.outcomes import Hint, Request, Why
+from github.webhooks.outcomes import Hint, Request, Why
 from tests.github.samples import APP, BOT, SHA, check_run, event, outcome
 
 HINTS = [

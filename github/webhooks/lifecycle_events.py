@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from github.events import Event, Repository
-from github.identity import Me
-from github.outcomes import Change, Ignored, News, Outcome, Repo
-from github.subjects import actor_of
+from github.webhooks.events import Event, Repository
+from github.webhooks.identity import Me
+from github.webhooks.outcomes import Change, Ignored, News, Outcome, Repo
+from github.webhooks.subjects import actor_of
 
 _NOTHING = "0" * 40
 _BRANCH = "refs/heads/"

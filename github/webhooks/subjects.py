@@ -1,7 +1,7 @@
-"""From payload structs, in which everything may be missing, to the plain values of `github.outcomes`."""
+"""From payload structs, in which everything may be missing, to the plain values of `github.webhooks.outcomes`."""
 
-from github.events import Comment, Event, Issue, PullRequest, Review, User
-from github.outcomes import Actor, Repo, Source, Subject, Where
+from github.webhooks.events import Comment, Event, Issue, PullRequest, Review, User
+from github.webhooks.outcomes import Actor, Repo, Source, Subject, Where
 
 
 def actor_of(user: User | None) -> Actor | None:

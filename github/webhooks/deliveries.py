@@ -12,7 +12,7 @@ from typing import Any
 from github.client.app import GitHubApp
 from github.client.errors import Gone, Invalid, NotFound
 from github.client.tokens import timestamp
-from github.events import wanted
+from github.webhooks.events import wanted
 
 PER_PAGE = 100
 MOST_TRIES = 10

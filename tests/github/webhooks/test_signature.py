@@ -1,6 +1,6 @@
 import pytest
 
-from github.signature import sign, verify
+from github.webhooks.signature import sign, verify
 
 SECRET = b"It's a Secret to Everybody"
 BODY = b"Hello, World!"

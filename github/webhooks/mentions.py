@@ -13,7 +13,7 @@ from functools import lru_cache
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from github.options import Options, read_options
+from github.webhooks.mention_options import Options, read_options
 
 MAX_TEXT = 65_536
 MAX_HTML = 5_000  # characters read of one block of HTML

@@ -5,12 +5,12 @@ Authority is not decided here: that takes the permission API (`github.apps.acces
 
 from collections.abc import Callable
 
-from github.events import Event, Issue, PullRequest
-from github.hints import check_run, check_suite, status, workflow_run
-from github.identity import Me
-from github.mentions import Command, Mention, read
-from github.news import installation, installation_repositories, push, repository
-from github.outcomes import (
+from github.webhooks.events import Event, Issue, PullRequest
+from github.webhooks.hints import check_run, check_suite, status, workflow_run
+from github.webhooks.identity import Me
+from github.webhooks.lifecycle_events import installation, installation_repositories, push, repository
+from github.webhooks.mentions import Command, Mention, read
+from github.webhooks.outcomes import (
     Change,
     Ignored,
     News,
@@ -23,7 +23,15 @@ from github.outcomes import (
     Where,
     Why,
 )
-from github.subjects import actor_of, comment_source, issue_subject, pull_subject, repo_of, review_source, text_source
+from github.webhooks.subjects import (
+    actor_of,
+    comment_source,
+    issue_subject,
+    pull_subject,
+    repo_of,
+    review_source,
+    text_source,
+)
 
 
 def decide(event: Event, me: Me) -> Outcome:

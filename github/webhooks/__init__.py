@@ -1,0 +1,1 @@
+"""What GitHub tells: signatures, events, and what a comment asks for."""
