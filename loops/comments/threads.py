@@ -4,9 +4,9 @@ from functools import partial
 
 import structlog
 
-from github import reviews
 from github.client.errors import Invalid, NotFound, PermissionMissing
 from github.client.repository import Repository as Handle
+from github.threads import reviews
 from loops.context import Loop
 from loops.sessions.effects import show
 from loops.store.tables import Session, Turn

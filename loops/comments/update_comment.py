@@ -3,8 +3,8 @@
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from github import comments
 from github.client.repository import Repository as Handle
+from github.threads import comments
 from loops.boxes.capacity import read_line
 from loops.boxes.queue import Wait
 from loops.comments import status_comment

@@ -5,10 +5,10 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from github import comments
 from github.client.repository import Repository
 from github.repositories import config
 from github.repositories import facts as repositories
+from github.threads import comments
 from github.webhooks.mentions import Command
 from github.webhooks.outcomes import Actor, Refused, Request, Subject, Where, Why
 from loops.accounts.choice import CannotRun, choose

@@ -6,8 +6,8 @@ from typing import Any
 
 import structlog
 
-from github import comments
 from github.client.repository import Repository as Handle
+from github.threads import comments
 from github.webhooks.outcomes import Source, Where
 from k8s.boxes import BoxesUnavailable, BoxState
 from loops.accounts.choice import CannotRun

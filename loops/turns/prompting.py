@@ -3,10 +3,10 @@
 import asyncio
 from datetime import UTC, datetime
 
-from github import comments, reviews
 from github.client.errors import GitHubError
 from github.client.repository import Repository
 from github.repositories import facts
+from github.threads import comments, reviews
 from loops.context import Loop
 from loops.prompts import contexts
 from loops.prompts.render import render

@@ -12,7 +12,7 @@ from github.client.errors import Invalid, NotFound, PermissionMissing, RateLimit
 from github.client.repository import Repository, quoted
 from github.emulator.local import LocalGitHub
 from github.publishing.pulls import mark_ready
-from github.reviews import resolve
+from github.threads.reviews import resolve
 from tests.github.conftest import TestClock
 
 Answering = Callable[[httpx.Request], httpx.Response]

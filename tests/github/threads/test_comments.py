@@ -3,12 +3,12 @@ import itertools
 
 import pytest
 
-from github import comments
 from github.client.errors import Gone, NotFound, ServerFault
 from github.client.repository import Repository
 from github.client.text import MAX_BODY, length
-from github.comments import find_sticky, marked, marker, put_sticky, react, said_by_others, still_there
 from github.emulator.local import LocalGitHub
+from github.threads import comments
+from github.threads.comments import find_sticky, marked, marker, put_sticky, react, said_by_others, still_there
 from github.webhooks.outcomes import Source, Where
 from tests.github.conftest import Spot
 

@@ -9,7 +9,7 @@ from github.client.errors import NotFound
 from github.client.repository import Repository
 from github.client.scopes import Scope
 from github.client.tokens import timestamp
-from github.comments import marked, marker
+from github.threads.comments import marked, marker
 
 SENT_SECONDS = 10.0  # in which all of a review is stored
 

@@ -5,7 +5,7 @@ import pytest
 
 from github.client.errors import NotFound
 from github.client.repository import Repository
-from github.reviews import remarks, reply, resolve, threads
+from github.threads.reviews import remarks, reply, resolve, threads
 from tests.github.conftest import Spot
 from tests.github.gitside import Clone
 
