@@ -78,8 +78,8 @@ async def _settings(settings: Settings) -> list[Found]:
 
 def _pages(settings: Settings) -> Found:
     """Who may see the pages."""
-    from app.signin.gate import Gate
-    from app.signin.local import loopback
+    from app.web.signin.gate import Gate
+    from app.web.signin.local import loopback
 
     mend = (
         "Set GREENLOOP_CLIENT_ID and GREENLOOP_SIGN_IN_SECRET_FILE, both from the App's page, so that people sign in."
@@ -170,7 +170,7 @@ def _lacking(held: Mapping[str, str], needed: Mapping[str, str]) -> list[str]:
 async def _database(settings: Settings) -> list[Found]:
     from sqlalchemy import text
 
-    from app.health import newest
+    from app.web.health import newest
     from loops.store.database import Database
 
     database = Database(settings.database)

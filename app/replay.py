@@ -27,7 +27,7 @@ def replay(
     import httpx
 
     from app.settings import Settings
-    from app.web import WEBHOOKS
+    from app.web.app import WEBHOOKS
     from github.webhooks.signature import sign
 
     with one_line_errors():

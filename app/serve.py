@@ -26,7 +26,7 @@ OpsPortOption = Annotated[
 
 def web(host: HostOption = "127.0.0.1", port: PortOption = 8080, ops_port: OpsPortOption = 0) -> None:
     """Run the web process: webhooks, the boxes' API, the pages. `--ops-port` serves /metrics."""
-    from app.web import server
+    from app.web.app import server
     from app.wiring import open_web
 
     with one_line_errors():

@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from app.pages.render import HEADERS, STATIC, html
+from app.web.pages.render import HEADERS, STATIC, html
 from github.apps.manifest import NewApp, convert
 from github.client.addresses import Addresses
 from github.client.errors import GitHubError

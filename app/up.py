@@ -9,7 +9,7 @@ import structlog
 from app.command import database_errors
 from app.settings import Settings
 from app.valkey import EmbeddedRedis
-from app.web import server
+from app.web.app import server
 from app.wiring import open_github, open_web
 from app.worker import on_signals
 from app.worker import run as run_worker

@@ -8,7 +8,7 @@ from starlette.applications import Starlette
 
 from app.clone_tokens import CloneTokens
 from app.settings import Settings
-from app.web import create_app
+from app.web.app import create_app
 from github.apps.access import AccessBook
 from github.client.app import GitHubApp
 from github.client.rate_limit import Shared

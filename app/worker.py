@@ -13,8 +13,8 @@ import redis.asyncio as redis
 import structlog
 from arq.worker import Worker
 
-from app.ops import OpsServer, Pulse, worker_app
 from app.settings import Settings
+from app.web.ops import OpsServer, Pulse, worker_app
 from app.wiring import open_loop
 from github.client.errors import Unreachable
 from loops.boxes.reaper import upkeep

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 from sqlalchemy import select
 
-from app.surface import Surface
+from app.web.state import Surface
 from loops.protocol.tokens import token_hash
 from loops.store.tables import Box, Event, Session, Turn
 

@@ -7,8 +7,8 @@ from asgi_lifespan import LifespanManager
 from starlette.applications import Starlette
 
 from app.settings import Settings
-from app.surface import Surface
-from app.web import create_app
+from app.web.app import create_app
+from app.web.state import Surface
 from tests.app.boxside import TOKEN
 from tests.app.commands import greenloop
 

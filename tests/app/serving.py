@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 from starlette.applications import Starlette
 
-from app.web import server
+from app.web.app import server
 
 
 @contextlib.asynccontextmanager

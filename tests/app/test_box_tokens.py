@@ -4,7 +4,7 @@ import httpx
 import pytest
 from sqlalchemy import update
 
-from app.surface import Surface
+from app.web.state import Surface
 from k8s.runner import protocol
 from loops.protocol.tokens import FORMER_SECONDS, token_hash
 from loops.store.tables import Box

@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 from app import outside
 from app.checkup import Found, examine
 from app.cli import main
-from app.ops import OpsServer
 from app.settings import Settings
+from app.web.ops import OpsServer
 from github.emulator import LocalGitHub
 from k8s import walls
 from k8s.apiserver.server import small_cluster

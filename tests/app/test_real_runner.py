@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import select, update
 
 from app.settings import Settings
-from app.web import create_app
+from app.web.app import create_app
 from k8s import runner
 from loops.store.database import Database
 from loops.store.tables import Event, Turn

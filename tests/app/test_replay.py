@@ -9,8 +9,8 @@ from typer.testing import CliRunner, Result
 from app.cli import main
 from app.replay import event_of
 from app.settings import Settings
-from app.surface import Surface
-from app.web import create_app
+from app.web.app import create_app
+from app.web.state import Surface
 from loops.store.tables import Delivery
 from tests.app.conftest import SECRET
 from tests.app.serving import serving

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from sqlalchemy import select, update
 
-from app.surface import Surface
+from app.web.state import Surface
 from k8s.runner import protocol
 from loops.protocol.results import blob_sha
 from loops.runtimes.base import RuntimeEvent

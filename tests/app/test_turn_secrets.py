@@ -10,7 +10,7 @@ import pytest
 from cryptography.fernet import Fernet
 from sqlalchemy import select, update
 
-from app.surface import Surface
+from app.web.state import Surface
 from k8s.runner import protocol
 from loops.accounts.box_secrets import CannotPrepare, FetchToken, NoCredentials
 from loops.accounts.credentials import TurnCredentials

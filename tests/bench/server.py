@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from app.logging import configure
 from app.settings import Settings
-from app.web import create_app, server
+from app.web.app import create_app, server
 
 
 async def accepted(request: Request) -> Response:

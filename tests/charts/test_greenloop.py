@@ -117,7 +117,7 @@ def test_every_process_of_ours_has_a_data_folder_that_it_may_write_to() -> None:
 
 
 def test_a_web_pod_has_more_time_than_draining_takes() -> None:
-    from app.web import DRAIN_SECONDS
+    from app.web.app import DRAIN_SECONDS
 
     web = pod_specs(render())["Deployment/greenloop-web"]
     before = web["containers"][0]["lifecycle"]["preStop"]["sleep"]["seconds"]
@@ -183,7 +183,7 @@ def test_autoscaling_leaves_replicas_to_the_autoscaler() -> None:
 
 
 def test_alerts_and_dashboard_speak_of_figures_that_exist() -> None:
-    from app.metrics import Metrics, WorkerMetrics
+    from app.web.metrics import Metrics, WorkerMetrics
 
     items = render(PRODUCTION)
     figures = [each for made in (Metrics(), WorkerMetrics()) for each in vars(made).values()]

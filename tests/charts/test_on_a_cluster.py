@@ -16,9 +16,9 @@ import yaml
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from app.hooks import Receiver
-from app.inbox import Inbox
-from app.metrics import Metrics
+from app.web.inbox import Inbox
+from app.web.metrics import Metrics
+from app.web.webhooks import Receiver
 from k8s.apiserver.process import Programs
 from k8s.apiserver.resources import BY_KIND
 from k8s.apiserver.server import SmallCluster, small_cluster

@@ -18,7 +18,7 @@ from sqlalchemy import not_, select
 
 from app.settings import Settings
 from app.valkey import EmbeddedRedis
-from app.web import server
+from app.web.app import server
 from app.wiring import open_web
 from app.worker import run as run_worker
 from github.emulator import LocalGitHub

@@ -1,0 +1,197 @@
+"""The web process: one Starlette application, and the server that runs it."""
+
+import asyncio
+import contextlib
+import gc
+import socket
+from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import Receive, Scope, Send
+
+from app.settings import Settings
+from app.web import api, box_protocol, health, metrics
+from app.web.inbox import Inbox
+from app.web.ops import OpsServer, web_app
+from app.web.pages import live, sessions
+from app.web.pages.render import STATIC
+from app.web.signin.gate import Gate
+from app.web.signin.routes import people
+from app.web.signin.routes import routes as signin_routes
+from app.web.state import Surface
+from app.web.webhooks import Receiver
+from loops.accounts.box_secrets import Credentials, FetchTokens, NoCredentials, NoFetchTokens
+from loops.secrets.redact import Redactor
+from loops.store.arrivals import arrivals
+from loops.store.bus import Bus
+from loops.store.database import Database
+from loops.store.queue import Queue
+
+if TYPE_CHECKING:
+    from app.web.mcp import McpSurface
+
+WEBHOOKS = "/webhooks/github"
+DRAIN_SECONDS = 10
+
+
+def create_app(
+    settings: Settings,
+    *,
+    redis_url: str = "",
+    fetch_tokens: FetchTokens | None = None,
+    credentials: Credentials | None = None,
+    owned: contextlib.AsyncExitStack | None = None,
+) -> Starlette:
+    """The application. Raises ValueError when a setting that it cannot do without is missing.
+
+    `redis_url` is where the queue is; by default `settings.redis_url`. `owned` is closed when the application ends.
+    """
+    redis_url = redis_url or settings.redis_url
+    if not redis_url:
+        raise ValueError("no Redis: set GREENLOOP_REDIS_URL, or run everything in one process with `greenloop up`")
+    database = Database(settings.database)
+    queue = Queue(redis_url)
+    figures = metrics.Metrics()
+    inbox = Inbox(arrivals(database), queue, figures, limit=settings.inbox_queue)
+    receiver = Receiver(settings.webhook_secret_list(), inbox, figures, body_limit=settings.body_limit)
+    shared = Surface(
+        settings=settings,
+        database=database,
+        bus=Bus(redis_url),
+        queue=queue,
+        inbox=inbox,
+        metrics=figures,
+        gate=Gate(settings),
+        fetch_tokens=fetch_tokens or NoFetchTokens(),
+        credentials=credentials or NoCredentials(),
+        redactor=Redactor(settings.secret_values()),
+    )
+
+    agents = _mcp(shared)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        await shared.bus.start()
+        await shared.inbox.start()
+        try:
+            async with agents.running() if agents else contextlib.nullcontext():
+                yield
+        finally:
+            await shared.inbox.close()
+            await shared.gate.aclose()
+            await shared.bus.close()
+            await shared.queue.close()
+            await shared.database.close()
+            if owned:
+                await owned.aclose()
+
+    app = Application(
+        receiver,
+        routes=_routes(agents),
+        lifespan=lifespan,
+    )
+    app.state.surface = shared
+    return app
+
+
+def _routes(agents: "McpSurface | None") -> list[BaseRoute]:
+    return [
+        *box_protocol.routes(),
+        *api.routes(),
+        *([Route("/mcp", agents)] if agents else []),
+        Route("/healthz", health.healthz),
+        Route("/readyz", health.readyz),
+        Route("/metrics", metrics.metrics),
+        *signin_routes(),
+        Route("/", people(sessions.index)),
+        Route("/sessions/{session}", people(sessions.session)),
+        Route("/sessions/{session}/events", people(live.events, stream=True)),
+        Mount("/static", StaticFiles(directory=STATIC)),
+    ]
+
+
+def _mcp(shared: Surface) -> "McpSurface | None":
+    if not shared.settings.api_token_text():
+        return None
+    # its imports cost a second of a start
+    from app.web.mcp import McpSurface
+
+    return McpSurface(shared)
+
+
+class Application(Starlette):
+    """Starlette with a short cut: webhooks pass no router and no middleware, which would cost more than their storage.
+
+    `receiver` answers everything at `WEBHOOKS`; what it lets through, uvicorn answers with 500.
+    """
+
+    def __init__(self, receiver: Receiver, **options: Any) -> None:
+        super().__init__(**options)
+        self._receiver = receiver
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] == WEBHOOKS:
+            await self._receiver(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
+
+
+class Server(uvicorn.Server):
+    """uvicorn, telling the surface as soon as it is to stop, so that long polls and live streams end at once."""
+
+    def __init__(
+        self, config: uvicorn.Config, shared: Surface, *, signals: bool, ops: socket.socket | None = None
+    ) -> None:
+        super().__init__(config)
+        self._shared = shared
+        self._signals = signals
+        self._ops_socket = ops
+        self._ops = OpsServer(web_app(shared))
+        self._observing: asyncio.Task[None] | None = None
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Beside other parts in one process, signals are not ours: uvicorn would raise them again before they end."""
+        with super().capture_signals() if self._signals else contextlib.nullcontext():
+            yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, then take all that was loaded out of the garbage collector's sight: it will not go away."""
+        if self._ops_socket is not None:
+            self._observing = asyncio.create_task(self._ops.serve([self._ops_socket]))
+        await super().startup(sockets)
+        gc.collect()
+        gc.freeze()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let what waits answer, then wait for the rest up to `DRAIN_SECONDS`."""
+        gc.unfreeze()
+        self._shared.stopping.set()
+        await super().shutdown(sockets)
+        if self._observing is not None:
+            self._ops.should_exit = True
+            await self._observing
+
+
+def server(app: Starlette, *, signals: bool = True, ops: socket.socket | None = None) -> Server:
+    """The server for `app`: `await server(app).serve([listening])`. On `ops`, if there is one, it serves its figures.
+
+    Without `signals` it ends only by `should_exit`.
+    """
+    config = uvicorn.Config(
+        app,
+        loop="uvloop",
+        http="httptools",
+        ws="none",
+        lifespan="on",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        date_header=False,
+        timeout_graceful_shutdown=DRAIN_SECONDS,
+    )
+    return Server(config, app.state.surface, signals=signals, ops=ops)

@@ -1,0 +1,107 @@
+"""Figures for Prometheus: counted as they happen, or asked of the database when somebody looks."""
+
+import time
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from sqlalchemy import func, select
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from app.web.signin.local import local
+from loops.store.database import Database
+from loops.store.tables import Delivery, Session, Turn
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class Figures:
+    """What the database knows, the same in every process. Times are seconds."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._sessions = Gauge("greenloop_sessions", "Sessions by status.", ["status"], registry=self.registry)
+        self._turns = Gauge("greenloop_turns", "Turns by status.", ["status"], registry=self.registry)
+        self._newest = Gauge(
+            "greenloop_newest_delivery_age_seconds",
+            "Age of the newest delivery; silence for long means that GitHub does not reach us.",
+            registry=self.registry,
+        )
+        self._waiting = Gauge(
+            "greenloop_deliveries_waiting", "Deliveries stored and not decided yet.", registry=self.registry
+        )
+        self._oldest = Gauge(
+            "greenloop_queue_age_seconds",
+            "How long the session or delivery that is due longest has been due.",
+            registry=self.registry,
+        )
+
+    async def text(self, database: Database, now: float) -> bytes:
+        """All figures in Prometheus' text format."""
+        async with database.read() as tx:
+            sessions = (await tx.execute(select(Session.status, func.count()).group_by(Session.status))).all()
+            turns = (await tx.execute(select(Turn.status, func.count()).group_by(Turn.status))).all()
+            newest = (await tx.execute(select(func.max(Delivery.received_at)))).scalar()
+            waiting = (
+                await tx.execute(select(func.count()).select_from(Delivery).where(Delivery.status == "new"))
+            ).scalar_one()
+            due = [
+                (await tx.execute(select(func.min(table.due_at)).where(table.due_at <= now))).scalar()
+                for table in (Session, Delivery)
+            ]
+        for gauge, found in ((self._sessions, sessions), (self._turns, turns)):
+            gauge.clear()
+            for status, count in found:
+                gauge.labels(status).set(count)
+        self._newest.set(now - newest if newest is not None else float("nan"))
+        self._waiting.set(waiting)
+        self._oldest.set(max((now - at for at in due if at is not None), default=0.0))
+        return generate_latest(self.registry)
+
+
+class Metrics(Figures):
+    """The figures of a web process. Sizes are bytes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.webhooks = Counter(
+            "greenloop_webhooks", "Webhooks by what they were answered.", ["answer"], registry=self.registry
+        )
+        self.commits = Histogram(
+            "greenloop_inbox_commit_seconds",
+            "Time of one group commit of the inbox.",
+            buckets=(0.001, 0.005, 0.02, 0.1, 0.5, 2, 10),
+            registry=self.registry,
+        )
+        self.batches = Histogram(
+            "greenloop_inbox_batch",
+            "Deliveries in one commit.",
+            buckets=(1, 4, 16, 64, 256),
+            registry=self.registry,
+        )
+        self.output = Counter("greenloop_output_bytes", "Agent output taken from boxes.", registry=self.registry)
+        self.handouts = Counter("greenloop_turns_handed_out", "Turns given to boxes.", registry=self.registry)
+        self.results = Counter(
+            "greenloop_turn_results", "Results that boxes reported, by reason.", ["reason"], registry=self.registry
+        )
+        self.watchers = Gauge("greenloop_page_watchers", "Open live streams.", registry=self.registry)
+
+
+class WorkerMetrics(Figures):
+    """The figures of a worker."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rounds = Counter(
+            "greenloop_worker_rounds",
+            "Rounds of the worker's parts: sweep, upkeep, boxes, deliveries, arq; outcome ok, unreachable or failed.",
+            ["part", "outcome"],
+            registry=self.registry,
+        )
+
+
+async def metrics(request: Request) -> Response:
+    """GET /metrics. Past this machine they are on a port of their own, which no ingress leads to (`--ops-port`)."""
+    here = request.app.state.surface
+    if not local(request, here.settings.public_url):
+        return PlainTextResponse("The figures are for this machine; in a cluster they are on the --ops-port.\n", 403)
+    return Response(await here.metrics.text(here.database, time.time()), media_type=CONTENT_TYPE)

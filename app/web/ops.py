@@ -1,0 +1,98 @@
+"""What an operator's machinery asks of a process, on a port of its own: /healthz, /readyz, /metrics."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from app.web.health import readiness
+from app.web.metrics import CONTENT_TYPE, Figures, WorkerMetrics
+from app.web.state import Surface
+from loops.context import Loop
+from loops.store.database import Database
+
+STALE_SECONDS = 300.0
+"""A worker whose sweep ended no round for this long hangs: a round takes milliseconds, or fails within a minute."""
+
+
+class Pulse:
+    """What a worker tells of itself. `loop` is there once it has been opened."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.loop: Loop | None = None
+        self.metrics = WorkerMetrics()
+        self._clock = clock
+        self._swept = clock()
+
+    def beat(self, part: str, outcome: str) -> None:
+        """A round of a part has ended; that it failed is no sign of hanging."""
+        self.metrics.rounds.labels(part, outcome).inc()
+        if part == "sweep":
+            self._swept = self._clock()
+
+    @property
+    def still_seconds(self) -> float:
+        """Seconds since the sweep last ended a round, or since the start."""
+        return self._clock() - self._swept
+
+
+def worker_app(pulse: Pulse) -> Starlette:
+    """The application of a worker's port."""
+
+    async def healthz(request: Request) -> Response:
+        hangs = pulse.still_seconds > STALE_SECONDS
+        said = f"no sweep has ended for {pulse.still_seconds:.0f} s" if hangs else "ok"
+        return JSONResponse({"status": said}, 503 if hangs else 200)
+
+    async def readyz(request: Request) -> Response:
+        if pulse.loop is None:
+            return JSONResponse({"status": "starting"}, 503)
+        return await readiness(pulse.loop.database, pulse.loop.queue)
+
+    async def metrics(request: Request) -> Response:
+        if pulse.loop is None:
+            return JSONResponse({"status": "starting"}, 503)
+        return await _text(pulse.metrics, pulse.loop.database)
+
+    return Starlette(
+        routes=[Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics)],
+    )
+
+
+def web_app(shared: Surface) -> Starlette:
+    """The application of a web process's second port."""
+
+    async def metrics(request: Request) -> Response:
+        return await _text(shared.metrics, shared.database)
+
+    return Starlette(routes=[Route("/metrics", metrics)])
+
+
+async def _text(figures: Figures, database: Database) -> Response:
+    return Response(await figures.text(database, time.time()), media_type=CONTENT_TYPE)
+
+
+class OpsServer(uvicorn.Server):
+    """Serves beside the process's own work, which has the signals: it ends by `should_exit`."""
+
+    def __init__(self, app: Starlette) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                lifespan="off",
+                ws="none",
+                access_log=False,
+                log_config=None,
+                server_header=False,
+                timeout_graceful_shutdown=1,
+            )
+        )
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield

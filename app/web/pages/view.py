@@ -1,0 +1,106 @@
+"""What the page of a session shows, read in one snapshot."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.web.pages import diff, words
+from app.web.pages.render import html
+from loops.store.tables import Attempt, Effect, Person, Repository, Session, Turn
+
+OVER = ("completed", "failed", "cancelled")
+
+
+@dataclass(frozen=True)
+class View:
+    """A session with everything around it."""
+
+    session: Session
+    turns: Sequence[Turn]
+    repository: str
+    owner: str
+    attempts: int
+    comment: str | None
+
+    @property
+    def over(self) -> bool:
+        return self.session.status in OVER
+
+
+async def view(tx: AsyncSession, session: Session) -> View:
+    """Read what belongs to `session`."""
+    turns = (await tx.execute(select(Turn).where(Turn.session_id == session.id).order_by(Turn.number))).scalars().all()
+    repository = await tx.get(Repository, session.repository_id)
+    owner = await tx.get(Person, session.owner_id) if session.owner_id is not None else None
+    attempts = (await tx.execute(select(Attempt.id).where(Attempt.session_id == session.id))).all()
+    comment = (
+        (
+            await tx.execute(
+                select(Effect.external_id).where(Effect.session_id == session.id, Effect.kind == "comment").limit(1)
+            )
+        )
+        .scalars()
+        .first()
+    )
+    name = repository.full_name if repository else f"repository {session.repository_id}"
+    return View(session, turns, name, owner.login if owner else "", len(attempts), comment)
+
+
+def state_html(found: View, web_url: str) -> str:
+    """The part of the page that changes as a whole: state, turns, checks, diff."""
+    session = found.session
+    title, tone = words.state(session)
+    checks = session.checks or {}
+    groups = [
+        (name, tone, checks.get(name) or [])
+        for name, tone in (("failing", "bad"), ("running", "busy"), ("other", "quiet"), ("green", "good"))
+    ]
+    return html(
+        "_state.html",
+        session=session,
+        turns=found.turns,
+        title=title,
+        tone=tone,
+        names=words.TURNS,
+        attempts=found.attempts,
+        owner=found.owner,
+        links=links(found, web_url),
+        commit_url=f"{_repository_url(found, web_url)}/commit/",
+        checks=checks,
+        groups=groups,
+        diff=diff.parse(text_of_diff(session, found.turns)),
+        tokens=sum(turn.input_tokens + turn.output_tokens for turn in found.turns),
+        cost=sum(turn.cost for turn in found.turns),
+    )
+
+
+def links(found: View, web_url: str) -> list[tuple[str, str]]:
+    """(text, address) of what the session is about on GitHub."""
+    session, base = found.session, _repository_url(found, web_url)
+    made: list[tuple[str, str]] = []
+    subject = f"{base}/{'pull' if session.subject_kind == 'pull' else 'issues'}/{session.subject_number}"
+    if session.subject_number is not None:
+        made.append((f"{session.subject_kind} #{session.subject_number}", subject))
+        if found.comment:
+            made.append(("comment", f"{subject}#issuecomment-{found.comment}"))
+    if session.pull_number is not None and session.pull_number != session.subject_number:
+        made.append((f"pull request #{session.pull_number}", f"{base}/pull/{session.pull_number}"))
+    if session.branch:
+        made.append((session.branch, f"{base}/tree/{quote(session.branch)}"))
+    return made
+
+
+def text_of_diff(session: Session, turns: Sequence[Turn]) -> str:
+    """The session's diff, or the last one that a turn reported."""
+    if session.diff:
+        return session.diff
+    results: list[dict[str, Any]] = [turn.result for turn in turns if turn.result]
+    return next((str(result["diff"]) for result in reversed(results) if result.get("diff")), "")
+
+
+def _repository_url(found: View, web_url: str) -> str:
+    return f"{web_url.rstrip('/')}/{quote(found.repository)}"

@@ -1,0 +1,45 @@
+"""What the HTTP surfaces of one process share."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from starlette.requests import HTTPConnection
+
+from app.settings import Settings
+from app.web.inbox import Inbox
+from app.web.metrics import Metrics
+from app.web.signin.gate import Gate
+from loops.accounts.box_secrets import Credentials, FetchTokens
+from loops.secrets.redact import Redactor
+from loops.store.bus import Bus
+from loops.store.database import Database
+from loops.store.queue import Queue
+
+
+@dataclass(frozen=True)
+class Surface:
+    """Built by `app.web.app.create_app`. `stopping` is set when the server begins to shut down: what waits must answer.
+
+    `redactor` knows the service's own secrets, which an agent in a box on the same machine could come by.
+    """
+
+    settings: Settings
+    database: Database
+    bus: Bus
+    queue: Queue
+    inbox: Inbox
+    metrics: Metrics
+    gate: Gate
+    fetch_tokens: FetchTokens
+    credentials: Credentials
+    redactor: Redactor
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    clock: Callable[[], float] = time.time
+
+
+def surface(connection: HTTPConnection) -> Surface:
+    """The surface that a request came in at."""
+    found: Surface = connection.app.state.surface
+    return found
