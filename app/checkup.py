@@ -113,7 +113,7 @@ async def _keys(settings: Settings) -> list[Found]:
 
 async def _app(settings: Settings) -> list[Found]:
     from app.outside import webhook
-    from app.wiring import open_github
+    from app.process.wiring import open_github
     from github.apps.manifest import EVENTS, PERMISSIONS
     from github.client.errors import GitHubError
 
@@ -195,7 +195,7 @@ async def _database(settings: Settings) -> list[Found]:
 
 
 async def _redis(settings: Settings) -> list[Found]:
-    from app.valkey import RedisUnavailable, binary
+    from app.process.valkey import RedisUnavailable, binary
     from loops.store.queue import Queue
 
     if not settings.redis_url:
@@ -248,7 +248,7 @@ def _disk(folder: Path) -> Found:
 
 
 async def _boxes(settings: Settings) -> list[Found]:
-    from app.wiring import open_boxes
+    from app.process.wiring import open_boxes
     from k8s.boxes import BoxesUnavailable
 
     try:

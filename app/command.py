@@ -26,7 +26,7 @@ def one_line_errors() -> Iterator[None]:
     from pydantic import ValidationError
     from pydantic_settings import SettingsError
 
-    from app.valkey import RedisUnavailable
+    from app.process.valkey import RedisUnavailable
     from github.client.errors import GitHubError
     from loops.accounts.box_secrets import CannotPrepare
     from loops.requests.operations import Unknown

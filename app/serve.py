@@ -26,8 +26,8 @@ OpsPortOption = Annotated[
 
 def web(host: HostOption = "127.0.0.1", port: PortOption = 8080, ops_port: OpsPortOption = 0) -> None:
     """Run the web process: webhooks, the boxes' API, the pages. `--ops-port` serves /metrics."""
+    from app.process.wiring import open_web
     from app.web.app import server
-    from app.wiring import open_web
 
     with one_line_errors():
         settings = _settings()
@@ -38,7 +38,7 @@ def web(host: HostOption = "127.0.0.1", port: PortOption = 8080, ops_port: OpsPo
 
 def worker(host: HostOption = "127.0.0.1", ops_port: OpsPortOption = 0) -> None:
     """Run a worker: the steps of the loop and the sweep. `--ops-port` serves /healthz, /readyz and /metrics."""
-    from app.worker import run
+    from app.process.worker import run
 
     with one_line_errors():
         settings = _settings()

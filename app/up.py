@@ -7,12 +7,12 @@ import socket
 import structlog
 
 from app.command import database_errors
+from app.process.valkey import EmbeddedRedis
+from app.process.wiring import open_github, open_web
+from app.process.worker import on_signals
+from app.process.worker import run as run_worker
 from app.settings import Settings
-from app.valkey import EmbeddedRedis
 from app.web.app import server
-from app.wiring import open_github, open_web
-from app.worker import on_signals
-from app.worker import run as run_worker
 from loops.secrets.vault import make_key_file
 from loops.store.migrations import upgrade
 

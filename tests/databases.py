@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.valkey import EmbeddedRedis
+from app.process.valkey import EmbeddedRedis
 from loops.store.database import Database
 from loops.store.migrations import upgrade
 from tests.postgres import in_a_thread

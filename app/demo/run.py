@@ -21,9 +21,9 @@ from app.demo.places import own_address, place
 from app.demo.progress import Progress
 from app.demo.world import ISSUE, Misuse, World, build_world, prepare_source
 from app.logging import configure
-from app.processes import Supervisor
+from app.process.processes import Supervisor
+from app.process.valkey import EmbeddedRedis
 from app.settings import Settings
-from app.valkey import EmbeddedRedis
 from loops.store.database import Database
 from loops.store.migrations import upgrade
 from loops.store.tables import Session

@@ -20,7 +20,7 @@ from pathlib import Path
 import httpx
 import uvloop
 
-from app.valkey import EmbeddedRedis
+from app.process.valkey import EmbeddedRedis
 from github.webhooks.signature import sign
 from loops.store.migrations import upgrade
 from tests.bench.load import Load, drive

@@ -4,7 +4,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from app.valkey import binary
+from app.process.valkey import binary
 from k8s.apiserver.process import Programs
 from tests.tools import need
 

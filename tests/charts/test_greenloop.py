@@ -130,7 +130,7 @@ def test_a_web_pod_has_more_time_than_draining_takes() -> None:
 
 
 def test_a_worker_pod_has_more_time_than_draining_takes() -> None:
-    from app.worker import DRAIN_SECONDS
+    from app.process.worker import DRAIN_SECONDS
 
     assert pod_specs(render())["Deployment/greenloop-worker"]["terminationGracePeriodSeconds"] > DRAIN_SECONDS
 

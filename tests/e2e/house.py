@@ -16,11 +16,11 @@ import structlog
 from cryptography.fernet import Fernet
 from sqlalchemy import not_, select
 
+from app.process.valkey import EmbeddedRedis
+from app.process.wiring import open_web
+from app.process.worker import run as run_worker
 from app.settings import Settings
-from app.valkey import EmbeddedRedis
 from app.web.app import server
-from app.wiring import open_web
-from app.worker import run as run_worker
 from github.emulator import LocalGitHub
 from github.emulator.hub import Options
 from k8s.local import LocalBoxes

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from app import worker
+from app.process import worker
 from k8s.identity import SPARE
 from loops.store.tables import Box
 from tests.e2e.cluster import ONCE, RIGHT, cluster_house

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.wiring import open_loop
+from app.process.wiring import open_loop
 from loops.requests.missed_deliveries import redeliver_missed
 from loops.secrets import env_secrets
 from loops.secrets.vault import Vault

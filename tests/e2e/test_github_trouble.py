@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.wiring import open_loop
+from app.process.wiring import open_loop
 from github.emulator.acts import installations, repositories
 from github.emulator.hub import Options
 from loops.requests.missed_deliveries import redeliver_missed

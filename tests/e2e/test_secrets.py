@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
-from app.clone_tokens import CloneTokens
+from app.process.clone_tokens import CloneTokens
 from loops.accounts.box_secrets import FetchToken
 from loops.runtimes.scripted.brain import Script
 from loops.runtimes.scripted.replies import Reply, Shell

@@ -14,10 +14,10 @@ from cryptography.fernet import Fernet
 from sqlalchemy import text
 
 from app.command import listen
+from app.process.worker import run
 from app.settings import Settings
 from app.web.app import create_app, server
 from app.web.ops import STALE_SECONDS, Pulse, worker_app
-from app.worker import run
 from github.emulator import LocalGitHub
 from loops.store.database import Database
 

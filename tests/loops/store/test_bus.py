@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from app.valkey import EmbeddedRedis
+from app.process.valkey import EmbeddedRedis
 from loops.store import bus
 from loops.store.bus import Bus
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import redis.asyncio as redis
 
-from app.valkey import EmbeddedRedis
+from app.process.valkey import EmbeddedRedis
 from github.client.clock import Clock
 from github.client.errors import RateLimited
 from github.client.rate_limit import Pace

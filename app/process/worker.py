@@ -13,9 +13,9 @@ import redis.asyncio as redis
 import structlog
 from arq.worker import Worker
 
+from app.process.wiring import open_loop
 from app.settings import Settings
 from app.web.ops import OpsServer, Pulse, worker_app
-from app.wiring import open_loop
 from github.client.errors import Unreachable
 from loops.boxes.reaper import upkeep
 from loops.boxes.troubles import follow_troubles

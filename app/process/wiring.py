@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 from starlette.applications import Starlette
 
-from app.clone_tokens import CloneTokens
+from app.process.clone_tokens import CloneTokens
 from app.settings import Settings
 from app.web.app import create_app
 from github.apps.access import AccessBook
