@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from app.cli import main
+from app.commands.cli import main
 from github.webhooks.outcomes import Actor, Repo
 from loops.sessions.known_accounts import remember_installation, remember_person, remember_repository
 from loops.store.database import Database

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from app import serve
-from app.cli import main
+from app.commands import serve
+from app.commands.cli import main
 from loops.store.database import Database
 from tests.app.test_ops import free_port
 

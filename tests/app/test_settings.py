@@ -7,7 +7,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from typer.testing import CliRunner
 
-from app.cli import main
+from app.commands.cli import main
 from app.settings import Settings, unknown_variables
 from loops.runtimes import profiles
 

@@ -136,7 +136,7 @@ def test_a_worker_pod_has_more_time_than_draining_takes() -> None:
 
 
 def test_web_and_worker_are_probed_at_ports_that_they_serve() -> None:
-    from app.serve import web, worker
+    from app.commands.serve import web, worker
 
     assert "ops_port" in web.__annotations__ and "ops_port" in worker.__annotations__
     for name in ("web", "worker"):

@@ -13,7 +13,7 @@ import pytest
 from cryptography.fernet import Fernet
 from sqlalchemy import text
 
-from app.command import listen
+from app.commands.common import listen
 from app.process.worker import run
 from app.settings import Settings
 from app.web.app import create_app, server

@@ -6,7 +6,7 @@ import socket
 
 import structlog
 
-from app.command import database_errors
+from app.commands.common import database_errors
 from app.process.valkey import EmbeddedRedis
 from app.process.wiring import open_github, open_web
 from app.process.worker import on_signals

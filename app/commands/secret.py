@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from app.vaulted import read_secret, with_vault
+from app.commands.vaulted import read_secret, with_vault
 
 secret = typer.Typer(
     no_args_is_help=True,

@@ -3,7 +3,7 @@
 import time
 from urllib.parse import urlsplit
 
-from app.checkup import Found
+from app.commands.checkup import Found
 from app.settings import Settings
 from github.client.app import GitHubApp
 from github.webhooks.deliveries import walk

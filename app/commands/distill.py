@@ -28,7 +28,7 @@ def distill(
         raise typer.BadParameter(f"{more[0]!r}: {USAGE}")
     if sys.stdin is None or sys.stdin.isatty():
         raise typer.BadParameter(USAGE)
-    from app.excerpt import excerpt
+    from app.commands.excerpt import excerpt
 
     excerpt(
         budget=budget,

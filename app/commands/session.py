@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.command import one_line_errors, opened
+from app.commands.common import one_line_errors, opened
 
 if TYPE_CHECKING:
     from app.settings import Settings

@@ -112,7 +112,7 @@ async def _keys(settings: Settings) -> list[Found]:
 
 
 async def _app(settings: Settings) -> list[Found]:
-    from app.outside import webhook
+    from app.commands.network_checks import webhook
     from app.process.wiring import open_github
     from github.apps.manifest import EVENTS, PERMISSIONS
     from github.client.errors import GitHubError
@@ -265,7 +265,7 @@ async def _boxes(settings: Settings) -> list[Found]:
     there = Found("boxes", "ok", f"{settings.boxes}, {len(found)} there now")
     if settings.boxes == "local":
         return [there]
-    from app.outside import policies
+    from app.commands.network_checks import policies
 
     async with _cluster(settings) as cluster:
         return [there, await _rights(settings, cluster), await policies(settings, cluster)]
@@ -284,7 +284,7 @@ async def _cluster(settings: Settings) -> "AsyncIterator[Cluster]":
 
 
 async def _network(settings: Settings) -> list[Found]:
-    from app.outside import walls
+    from app.commands.network_checks import walls
 
     if settings.boxes == "local":
         mend = "Use boxes on Kubernetes for people whom you would not give a shell on this machine."

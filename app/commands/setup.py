@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.command import PortOption, listen, one_line_errors
+from app.commands.common import PortOption, listen, one_line_errors
 
 if TYPE_CHECKING:
     from github.apps.manifest import NewApp
@@ -31,8 +31,8 @@ def setup(
 
     GitHub is the one of GREENLOOP_GITHUB_API_URL. The exit code is 2 for input that cannot be used.
     """
+    from app.commands.setup_page import SetupPage
     from app.settings import Settings
-    from app.setup_page import SetupPage
     from github.apps.manifest import form_url, manifest
     from github.client.addresses import Addresses
 

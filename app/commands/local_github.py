@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from app.command import PortOption, one_line_errors
+from app.commands.common import PortOption, one_line_errors
 
 
 def local_github(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from app.command import one_line_errors
+from app.commands.common import one_line_errors
 
 TIMEOUT_SECONDS = 30.0
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from app.cli import main
-from app.replay import event_of
+from app.commands.cli import main
+from app.commands.replay import event_of
 from app.settings import Settings
 from app.web.app import create_app
 from app.web.state import Surface

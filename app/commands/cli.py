@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 # each by its module and the function, or the group of functions, there
 COMMANDS = {
     "demo": "app.demo.command:demo",
-    "setup": "app.setup:setup",
-    "up": "app.serve:up",
-    "web": "app.serve:web",
-    "worker": "app.serve:worker",
-    "migrate": "app.serve:migrate",
-    "distill": "app.distill:distill",
-    "replay": "app.replay:replay",
-    "doctor": "app.doctor:doctor",
-    "github": "app.local_github:local_github",
-    "rotate-keys": "app.profile:rotate_keys",
-    "session": "app.session:session",
-    "profile": "app.profile:profile",
-    "secret": "app.secret:secret",
+    "setup": "app.commands.setup:setup",
+    "up": "app.commands.serve:up",
+    "web": "app.commands.serve:web",
+    "worker": "app.commands.serve:worker",
+    "migrate": "app.commands.serve:migrate",
+    "distill": "app.commands.distill:distill",
+    "replay": "app.commands.replay:replay",
+    "doctor": "app.commands.doctor:doctor",
+    "github": "app.commands.local_github:local_github",
+    "rotate-keys": "app.commands.profile:rotate_keys",
+    "session": "app.commands.session:session",
+    "profile": "app.commands.profile:profile",
+    "secret": "app.commands.secret:secret",
 }
 
 

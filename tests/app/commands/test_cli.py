@@ -2,7 +2,7 @@ from importlib import metadata
 
 from typer.testing import CliRunner
 
-from app.cli import main
+from app.commands.cli import main
 
 
 def test_the_command_tells_its_version() -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from app.command import one_line_errors
+from app.commands.common import one_line_errors
 
 
 def doctor(
@@ -18,7 +18,7 @@ def doctor(
 
     The exit code is 1 when something failed, 0 when there are warnings at most, 2 for settings that cannot be read.
     """
-    from app.checkup import examine
+    from app.commands.checkup import examine
     from app.logging import configure
     from app.settings import Settings
 

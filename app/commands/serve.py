@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.command import PortOption, database_errors, listen, one_line_errors
+from app.commands.common import PortOption, database_errors, listen, one_line_errors
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -49,7 +49,7 @@ def worker(host: HostOption = "127.0.0.1", ops_port: OpsPortOption = 0) -> None:
 
 def up(host: HostOption = "127.0.0.1", port: PortOption = 8080) -> None:
     """Run everything in one process on this machine: SQLite, an embedded Redis, local boxes."""
-    from app.up import run
+    from app.commands.up import run
 
     with one_line_errors():
         settings = _settings()
