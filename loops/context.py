@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from github.apps.access import AccessBook
 from github.client.app import GitHubApp
+from github.client.repository import Repository as Handle
 from github.webhooks.identity import Me
 from k8s.boxes import Boxes
 from loops.options import LoopOptions
@@ -14,6 +15,7 @@ from loops.store.bus import Bus
 from loops.store.database import Database
 from loops.store.leases import Leases
 from loops.store.queue import Queue
+from loops.store.tables import Repository
 
 
 @dataclass(frozen=True)
@@ -35,3 +37,7 @@ class Loop:
     web_url: str
     box_key: bytes
     clock: Callable[[], float] = time.time
+
+    def handle(self, repository: Repository) -> Handle:
+        """GitHub's side of a repository row."""
+        return self.github.repository(repository.installation_id, repository.id, repository.full_name)

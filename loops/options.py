@@ -53,7 +53,7 @@ class LoopOptions(BaseModel):
     prices: dict[str, dict[str, float]] = Field(
         {},
         description='Prices for CLIs that tell no cost, as JSON: {"MODEL": {"input": 1, "cached": 0.1, "output": 4}}, '
-        "US dollars for a million tokens. Each replaces, or adds to, a list price in loops/prices.py.",
+        "US dollars for a million tokens. Each replaces, or adds to, a list price in loops/runtimes/prices.py.",
     )
 
     @field_validator("public_url", "service_url", "github_api_url", "github_web_url", check_fields=False)

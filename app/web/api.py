@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from app.web import operations
+from app.web import session_operations
 from app.web.state import surface
 from loops.requests import operations
 
@@ -75,27 +75,26 @@ async def _start(request: Request) -> Response:
         runtime=_value(given, "runtime", (str,)),
         model=_value(given, "model", (str,)),
     )
-    done = await operations.start(surface(request), _value(given, "installation", (int,)), wish, SURFACE)
-    return JSONResponse(operations.plain(done), 201, headers={"location": f"/api/v1/sessions/{done.session}"})
+    done = await session_operations.start(surface(request), _value(given, "installation", (int,)), wish, SURFACE)
+    return JSONResponse(session_operations.plain(done), 201, headers={"location": f"/api/v1/sessions/{done.session}"})
 
 
 async def _list(request: Request) -> Response:
     status, limit = request.query_params.get("status"), _number(request, "limit") or 50
-    found = await operations.list_sessions(surface(request), _number(request, "installation"), status, limit)
-    return JSONResponse({"sessions": [operations.plain(each) for each in found]})
+    found = await session_operations.list_sessions(surface(request), _number(request, "installation"), status, limit)
+    return JSONResponse({"sessions": [session_operations.plain(each) for each in found]})
 
 
 async def _get(request: Request) -> Response:
     session, after = request.path_params["session"], _number(request, "after") or 0
-    return JSONResponse(
-        operations.plain(await operations.get(surface(request), _number(request, "installation"), session, after))
-    )
+    found = await session_operations.get(surface(request), _number(request, "installation"), session, after)
+    return JSONResponse(session_operations.plain(found))
 
 
 async def _cancel(request: Request) -> Response:
     session = request.path_params["session"]
-    done = await operations.cancel(surface(request), _number(request, "installation"), session, SURFACE)
-    return JSONResponse(operations.plain(done))
+    done = await session_operations.cancel(surface(request), _number(request, "installation"), session, SURFACE)
+    return JSONResponse(session_operations.plain(done))
 
 
 async def _body(request: Request) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.web import api, operations
+from app.web import api, session_operations
 from app.web.state import Surface
 from loops.requests import operations
 
@@ -82,7 +82,7 @@ def _tools(here: Surface) -> list[Tool]:
             runtime=runtime,
             model=model,
         )
-        return operations.plain(await operations.start(here, installation, wish, SURFACE))
+        return session_operations.plain(await session_operations.start(here, installation, wish, SURFACE))
 
     async def get_session(
         session: SessionId,
@@ -90,11 +90,11 @@ def _tools(here: Surface) -> list[Tool]:
         installation: Installation = None,
     ) -> dict[str, Any]:
         """All of a session: status, outcome, branch, pull request, diff, changed files, summary, usage and events."""
-        return operations.plain(await operations.get(here, installation, session, after))
+        return session_operations.plain(await session_operations.get(here, installation, session, after))
 
     async def cancel_session(session: SessionId, installation: Installation = None) -> dict[str, Any]:
         """Ask for a session's end. What it pushed stays."""
-        return operations.plain(await operations.cancel(here, installation, session, SURFACE))
+        return session_operations.plain(await session_operations.cancel(here, installation, session, SURFACE))
 
     async def list_sessions(
         status: Annotated[str | None, Field(description="Only those with this status.")] = None,
@@ -102,8 +102,8 @@ def _tools(here: Surface) -> list[Tool]:
         installation: Installation = None,
     ) -> dict[str, Any]:
         """Sessions, newest first."""
-        found = await operations.list_sessions(here, installation, status, limit)
-        return {"sessions": [operations.plain(each) for each in found]}
+        found = await session_operations.list_sessions(here, installation, status, limit)
+        return {"sessions": [session_operations.plain(each) for each in found]}
 
     return [start_session, get_session, cancel_session, list_sessions]
 

@@ -1,6 +1,7 @@
 """Everything GitHub knows of one commit's checks: check runs, suites, workflow runs, statuses, and what is required.
 
-Events are only hints; this is the truth. Reading it costs six conditional requests. `github.checks.verdict` says what it means.
+Events are only hints; this is the truth. Reading it costs six conditional requests. `github.checks.verdict` says what
+it means.
 """
 
 import asyncio
@@ -12,7 +13,7 @@ from typing import Any
 from github.client.errors import Forbidden, NotFound
 from github.client.repository import Repository, quoted
 from github.client.tokens import timestamp
-from github.repositories.facts import Pull, branch
+from github.repositories.queries import Pull, branch
 
 ACTIONS = "github-actions"
 

@@ -4,7 +4,7 @@ from github.client.errors import AlreadyExists, Invalid, NotFastForward, NotFoun
 from github.client.repository import Repository, quoted
 from github.client.scopes import Scope
 from github.publishing.pushrules import Push, would_refuse
-from github.repositories.facts import branch, facts, head
+from github.repositories.queries import branch, facts, head
 from github.repositories.refs import branch_problem
 
 

@@ -20,7 +20,7 @@ from github.client.scopes import Scope
 from github.publishing import branches
 from github.publishing.commits import TRAILER, create_commit, find_turn, tree_of
 from github.publishing.trees import ContentOf, FileChange, build_tree
-from github.repositories.facts import compare, head
+from github.repositories.queries import compare, head
 
 WORKFLOWS = ".github/workflows/"
 RACES = 3  # pushes by others in a row, during one publication, that are merged before it gives up

@@ -6,7 +6,7 @@ from github.client.errors import AlreadyExists, GitHubError, Invalid, Permission
 from github.client.repository import Repository
 from github.client.scopes import Scope
 from github.client.text import MAX_BODY, clip
-from github.repositories.facts import Pull, pull, pulls_of_branch, read_pull
+from github.repositories.queries import Pull, pull, pulls_of_branch, read_pull
 
 MAX_TITLE = 256
 

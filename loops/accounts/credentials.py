@@ -11,8 +11,7 @@ from loops.accounts.box_secrets import CannotPrepare
 from loops.accounts.logins import is_newer
 from loops.runtimes import registry
 from loops.runtimes.base import BoxFile, Credential, CredentialKind, Invocation, Resume, TurnRequest
-from loops.secrets import env_secrets
-from loops.secrets import turn_secrets as given
+from loops.secrets import env_secrets, turn_secrets
 from loops.secrets.env_file import env_file, quoted
 from loops.secrets.turn_secrets import Given
 from loops.secrets.vault import Vault, VaultError
@@ -76,17 +75,17 @@ class TurnCredentials:
 
     def _given(self, turn: Turn) -> Given:
         try:
-            return given.read(self._vault, turn)
+            return turn_secrets.read(self._vault, turn)
         except VaultError as error:
             raise CannotPrepare(f"what turn {turn.public_id} was given cannot be read: {error}") from error
 
     async def _remember(self, turn: Turn, change: Callable[[Given], Given]) -> None:
         async with self._database.write() as tx:
-            row = await given.fresh(tx, turn)
+            row = await turn_secrets.fresh(tx, turn)
             before = self._given(row)
             after = change(before)
             if after != before:
-                await given.write(tx, self._vault, row, after)
+                await turn_secrets.write(tx, self._vault, row, after)
 
     async def _invocation(self, turn: Turn) -> Invocation | None:
         if turn.profile_id is None or turn.runtime is None:

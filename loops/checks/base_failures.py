@@ -6,7 +6,7 @@ from github.checks import state, verdict
 from github.checks.state import Check
 from github.client.errors import GitHubError
 from github.client.repository import Repository as Handle
-from github.repositories import facts
+from github.repositories import queries
 from loops.checks.collect import collect
 from loops.context import Loop
 from loops.secrets.redact import Redactor
@@ -22,7 +22,7 @@ async def known_at_base(loop: Loop, repo: Handle, session: Session, red: Sequenc
     if session.base_branch is None or session.head_sha is None or session.subject_kind == "branch":
         return frozenset()
     try:
-        compared = await facts.compare(repo, session.base_branch, session.head_sha)
+        compared = await queries.compare(repo, session.base_branch, session.head_sha)
         bases = {str((compared.get(each) or {}).get("sha") or "") for each in ("merge_base_commit", "base_commit")}
         found = [
             check

@@ -3,17 +3,16 @@
 from dataclasses import dataclass
 from typing import Any
 
-from github.checks import state as checks
 from github.checks import verdict
+from github.checks.state import Check, snapshot
 from github.client.repository import Repository as Handle
-from github.repositories import facts
+from github.repositories import queries
 from loops.context import Loop
 from loops.sessions import decide
 from loops.sessions.pull_state import has_ended
 from loops.sessions.snapshots import rules
 from loops.store import journal
 from loops.store.tables import Repository, Session
-from loops.turns.start import handle
 
 
 @dataclass(frozen=True)
@@ -37,15 +36,15 @@ async def fresh_state(loop: Loop, session: Session, sha: str) -> Fresh | None:
     recorded instead."""
     async with loop.database.read() as tx:
         repository = await tx.get_one(Repository, session.repository_id)
-    repo = handle(loop, repository)
+    repo = loop.handle(repository)
     asked_at = loop.clock()
-    pull = await facts.pull(repo, session.pull_number) if session.pull_number else None
+    pull = await queries.pull(repo, session.pull_number) if session.pull_number else None
     if pull is not None and await has_ended(loop, session, pull):
         return None
     if pull is not None and pull.head_sha != sha and await _moved(loop, repo, session, sha):
         return None
     base = pull.base_ref if pull else session.base_branch
-    found = await checks.snapshot(repo, sha, own_app_id=loop.me.app_id, base=base, pull=pull)
+    found = await snapshot(repo, sha, own_app_id=loop.me.app_id, base=base, pull=pull)
     since = session.pushed_at or session.created_at
     state = verdict.settle(found, rules(loop.options, session.config), now=asked_at, since=since)
     return Fresh(repo, state, asked_at)
@@ -53,10 +52,10 @@ async def fresh_state(loop: Loop, session: Session, sha: str) -> Fresh | None:
 
 async def _moved(loop: Loop, repo: Handle, session: Session, sha: str) -> bool:
     """Whether somebody pushed since, and the event is lost or late. The ref tells: a pull request may lag behind it."""
-    tip = await facts.head(repo, session.branch or "")
+    tip = await queries.head(repo, session.branch or "")
     if tip is None or tip == sha:
         return False
-    if session.subject_kind == "branch" and await facts.head(repo, session.base_branch or "") == sha:
+    if session.subject_kind == "branch" and await queries.head(repo, session.base_branch or "") == sha:
         return False  # the next red commit of the branch that is watched, before its repair
     now = loop.clock()
     async with loop.database.write() as tx:
@@ -93,7 +92,7 @@ def to_json(sha: str, state: verdict.HeadState, now: float) -> dict[str, Any]:
     }
 
 
-def _check(check: checks.Check) -> dict[str, Any]:
+def _check(check: Check) -> dict[str, Any]:
     return {
         "kind": check.kind.value,
         "id": check.id,

@@ -47,7 +47,8 @@ class Story:
     """A session as people see it.
 
     `attempt` counts from 1; 0 before the first one. `active` is the status of the turn that is open, with its `kind`,
-    what it waits for, in words, and its place in line (0: it is in none). `checks` is a verdict of `github.checks.verdict`.
+    what it waits for, in words, and its place in line (0: it is in none). `checks` is a verdict of
+    `github.checks.verdict`.
     """
 
     handle: str
@@ -229,11 +230,6 @@ def _code(text: str) -> str:
 def _plain(text: str) -> str:
     """Text of others in our comment: no HTML, and nobody is mentioned by it."""
     return html.escape(text, quote=False).replace("@", "@\u200b")
-
-
-def asked_by(trigger: str, login: str) -> str:
-    """How the table names what started a turn."""
-    return "red checks" if trigger == "checks" else f"{login or 'Greenloop'} ({trigger.replace('_', ' ')})"
 
 
 def failing_names(checks: "dict[str, object] | None") -> Sequence[str]:

@@ -14,9 +14,9 @@ from loops.context import Loop
 from loops.secrets.redact import Redactor
 from loops.sessions.decide import OPEN_TURN, cancelled
 from loops.sessions.effects import find, show
+from loops.sessions.people import asked_by
 from loops.sessions.snapshots import turns_of
 from loops.store.tables import Attempt, Person, Repository, Session, Turn
-from loops.turns.start import handle
 
 KIND = "comment"
 
@@ -28,7 +28,7 @@ async def tell(loop: Loop, session_id: int) -> None:
         repository = await tx.get_one(Repository, session.repository_id)
         turns = await turns_of(tx, session_id)
         told = await story_of(loop, tx, session, repository, turns)
-    repo = handle(loop, repository)
+    repo = loop.handle(repository)
     body = Redactor().text(status_comment.render(told))
     await _sticky(loop, repo, session, body)
     await show_check(loop, repo, session, told, body)
@@ -109,7 +109,7 @@ def _line(turn: Turn, login: str) -> status_comment.TurnLine:
         state = turn.error.partition(":")[0].replace("_", " ")
     return status_comment.TurnLine(
         number=turn.number,
-        asked=status_comment.asked_by(turn.trigger, login),
+        asked=asked_by(turn.trigger, login),
         state=state,
         runtime=turn.runtime or "",
         commit=turn.commit_sha,

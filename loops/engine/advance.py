@@ -8,6 +8,7 @@ import structlog
 from sqlalchemy import update
 
 from github.client import errors
+from github.client.permanent_errors import PERMANENT
 from loops.boxes.box import look_at_box, stop_turn
 from loops.boxes.capacity import call_line
 from loops.boxes.reaper import end_box_of
@@ -15,7 +16,6 @@ from loops.checks.attempt import repair
 from loops.checks.look import look_at_checks
 from loops.comments.update_comment import tell
 from loops.context import Loop
-from loops.lasting import LASTING
 from loops.sessions import decide
 from loops.sessions.finish import finish, mark_ready
 from loops.sessions.snapshots import picture, turns_of
@@ -28,7 +28,7 @@ log = structlog.get_logger(__name__)
 
 ROUNDS = 50  # far more than any session takes in one go; an endless loop of decisions is a defect and shows as one
 BACK_OFF_LIMIT = 300.0
-LASTING_TRIES = 4
+PERMANENT_TRIES = 4
 UNTOLD_AFTER = 300  # failures in a row, about a day
 GIVE_UP_AFTER = 30  # failures in a row, about two hours of back-off
 
@@ -106,9 +106,9 @@ async def _back_off(loop: Loop, session_id: int, error: Exception) -> float | No
         session.failures += 1
         failures = session.failures
     # a few tries even then: what GitHub has just made it may not find everywhere yet
-    lasting = failures >= (LASTING_TRIES if isinstance(error, LASTING) else GIVE_UP_AFTER)
-    log.warning("session.failed_step", session=session_id, failures=failures, lasting=lasting, exc_info=error)
-    if not lasting:
+    final = failures >= (PERMANENT_TRIES if isinstance(error, PERMANENT) else GIVE_UP_AFTER)
+    log.warning("session.failed_step", session=session_id, failures=failures, final=final, exc_info=error)
+    if not final:
         delay = min(BACK_OFF_LIMIT, 0.5 * 2 ** min(failures, 12))
         return float(loop.clock() + delay * random.uniform(0.8, 1.2))  # noqa: S311
     await finish(loop, session, decide.Finish("failed", reason=f"{type(error).__name__}: {error}"))
@@ -117,6 +117,6 @@ async def _back_off(loop: Loop, session_id: int, error: Exception) -> float | No
     except errors.GitHubError as untold:
         log.warning("session.untold", session=session_id, error=str(untold))
         # people are told when GitHub answers again, for as long as that may take on a bad day
-        if failures < UNTOLD_AFTER and not isinstance(untold, LASTING):
+        if failures < UNTOLD_AFTER and not isinstance(untold, PERMANENT):
             return loop.clock() + BACK_OFF_LIMIT
     return None

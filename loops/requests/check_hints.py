@@ -4,9 +4,9 @@ from sqlalchemy import select, update
 
 from github.checks import state, verdict
 from github.client.repository import Repository
-from github.repositories import facts as repositories
+from github.repositories import queries
 from github.repositories.config import PATH, RepositoryConfig
-from github.repositories.facts import Pull
+from github.repositories.queries import Pull
 from github.webhooks.outcomes import Actor, Hint, News
 from loops.comments import answers
 from loops.context import Loop
@@ -55,8 +55,8 @@ async def take_opened(loop: Loop, news: News) -> Decision:
 async def _unasked(loop: Loop, hint: Hint) -> Decision:
     """A red commit that no open session waits for."""
     repo = loop.github.repository(hint.repo.installation_id, hint.repo.id, hint.repo.full_name)
-    facts = await repositories.facts(repo)
-    loaded = await repositories.settings(repo, facts.default_branch)
+    facts = await queries.facts(repo)
+    loaded = await queries.settings(repo, facts.default_branch)
     found = await _topic(loop, repo, hint, loaded.config, facts.default_branch)
     if isinstance(found, str):
         return Decision("ignored", found)
@@ -97,13 +97,13 @@ async def _topic(
     if hint.branch == default_branch:
         if not config.autofix.default_branch:
             return f"{default_branch} is red, and `autofix.default_branch` is off"
-        if await repositories.head(repo, default_branch) != hint.sha:
+        if await queries.head(repo, default_branch) != hint.sha:
             return f"{hint.sha[:12]} is not the head of {default_branch} any more"
         title = f"Repair the checks of {default_branch}"
         where = hint.repo
         return Topic(where.installation_id, where.id, "branch", None, title, default_branch, None, hint.sha), None
     why = f"no open pull request of this repository has the red head {hint.sha[:12]}; those from forks never start"
-    for pull in await repositories.pulls_of_commit(repo, hint.sha):
+    for pull in await queries.pulls_of_commit(repo, hint.sha):
         if pull.state != "open" or pull.head_sha != hint.sha:
             continue
         if unwanted := _unwanted(loop, config, pull):

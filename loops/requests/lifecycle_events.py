@@ -9,23 +9,10 @@ from loops.requests.decision import Decision
 from loops.sessions import conversations
 from loops.sessions.decide import OPEN_SESSION
 from loops.sessions.known_accounts import remember_installation, remember_repository
+from loops.sessions.pull_state import ENDS, PULL_STATES
 from loops.store.leases import make_due
 from loops.store.tables import Installation, Repository, Session
 
-ENDS = {
-    Change.PULL_CLOSED: "the pull request was closed",
-    Change.PULL_MERGED: "the pull request was merged",
-    Change.ISSUE_CLOSED: "the issue was closed",
-    Change.ISSUE_DELETED: "the issue was deleted",
-    Change.ISSUE_TRANSFERRED: "the issue was transferred",
-    Change.BRANCH_DELETED: "the branch was deleted",
-    Change.ARCHIVED: "the repository was archived",
-    Change.TRANSFERRED: "the repository was transferred",
-    Change.REPOSITORY_DELETED: "the repository was deleted",
-    Change.UNINSTALLED: "the App was uninstalled",
-    Change.SUSPENDED: "the App was suspended",
-    Change.REPOSITORIES_REMOVED: "the App lost access to the repository",
-}
 GRANTS = (
     Change.INSTALLED,
     Change.UNSUSPENDED,
@@ -33,7 +20,6 @@ GRANTS = (
     Change.REPOSITORIES_ADDED,
     Change.REPOSITORIES_REMOVED,
 )
-PULL_STATES = {Change.PULL_CLOSED: "closed", Change.PULL_MERGED: "merged", Change.PULL_OPENED: "open"}
 
 
 async def take_news(loop: Loop, news: News) -> Decision:

@@ -6,8 +6,7 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from github.client.repository import Repository
-from github.repositories import config
-from github.repositories import facts as repositories
+from github.repositories import config, queries
 from github.threads import comments
 from github.webhooks.mentions import Command
 from github.webhooks.outcomes import Actor, Refused, Request, Subject, Where, Why
@@ -69,8 +68,8 @@ async def take_request(loop: Loop, guid: str, request: Request) -> Decision:
 
 
 async def _label(loop: Loop, repo: Repository) -> str:
-    facts = await repositories.facts(repo)
-    loaded = await repositories.settings(repo, facts.default_branch) if facts.default_branch else None
+    facts = await queries.facts(repo)
+    loaded = await queries.settings(repo, facts.default_branch) if facts.default_branch else None
     return label_of(loop, loaded.config if loaded else None)
 
 
@@ -105,7 +104,7 @@ async def _control(loop: Loop, repo: Repository, request: Request, subject: Subj
 
 async def _run(loop: Loop, repo: Repository, guid: str, request: Request, subject: Subject) -> Decision:
     if subject.is_pull and not subject.head_ref:
-        pull = await repositories.pull(repo, subject.number)
+        pull = await queries.pull(repo, subject.number)
         subject = Subject(
             number=subject.number,
             is_pull=True,
@@ -117,8 +116,8 @@ async def _run(loop: Loop, repo: Repository, guid: str, request: Request, subjec
             head_repository_id=pull.head_repository_id,
             base_ref=pull.base_ref,
         )
-    facts = await repositories.facts(repo)
-    loaded = await repositories.settings(repo, facts.default_branch) if facts.default_branch else None
+    facts = await queries.facts(repo)
+    loaded = await queries.settings(repo, facts.default_branch) if facts.default_branch else None
     cap = loop.options.cap
     if loaded is not None and "attempts" in loaded.config.limits.model_fields_set:
         cap = loaded.config.limits.attempts

@@ -7,8 +7,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from loops.comments.status_comment import asked_by
 from loops.sessions.decide import OPEN_SESSION, OPEN_TURN
+from loops.sessions.people import asked_by
 from loops.store import journal
 from loops.store.leases import make_due
 from loops.store.tables import Attempt, Repository, Session, Turn

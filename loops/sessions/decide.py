@@ -29,7 +29,7 @@ class TurnPicture:
 
 @dataclass(frozen=True)
 class ChecksPicture:
-    """The state of a head as last asked: `state` is a verdict of `github.checks.verdict`, `look_again` when to ask again."""
+    """A head as last asked: `state` is a verdict of `github.checks.verdict`, `look_again` when to ask again."""
 
     sha: str
     state: str

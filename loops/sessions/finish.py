@@ -8,7 +8,6 @@ from loops.context import Loop
 from loops.sessions import conversations, decide
 from loops.store import journal
 from loops.store.tables import Blob, Log, Repository, Session, Turn
-from loops.turns.start import handle
 
 log = structlog.get_logger(__name__)
 
@@ -42,7 +41,7 @@ async def mark_ready(loop: Loop, session: Session, _action: decide.MarkReady) ->
     if session.pull_number is not None:
         async with loop.database.read() as tx:
             repository = await tx.get_one(Repository, session.repository_id)
-        await pulls.mark_ready(handle(loop, repository), session.pull_number)
+        await pulls.mark_ready(loop.handle(repository), session.pull_number)
     async with loop.database.write() as tx:
         fresh = await tx.get_one(Session, session.id)
         fresh.pull_draft = False

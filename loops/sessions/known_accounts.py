@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from github.repositories.facts import Facts
+from github.repositories.queries import Facts
 from github.webhooks.outcomes import Actor, Repo
 from loops.store.tables import Installation, Person, Repository
 

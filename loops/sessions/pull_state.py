@@ -1,11 +1,26 @@
 """What GitHub says of the session's pull request now: the webhook about it may be late or lost."""
 
-from github.repositories.facts import Pull
+from github.repositories.queries import Pull
 from github.webhooks.outcomes import Change
 from loops.context import Loop
-from loops.requests.lifecycle_events import ENDS, PULL_STATES
 from loops.sessions import conversations
 from loops.store.tables import Session
+
+ENDS = {
+    Change.PULL_CLOSED: "the pull request was closed",
+    Change.PULL_MERGED: "the pull request was merged",
+    Change.ISSUE_CLOSED: "the issue was closed",
+    Change.ISSUE_DELETED: "the issue was deleted",
+    Change.ISSUE_TRANSFERRED: "the issue was transferred",
+    Change.BRANCH_DELETED: "the branch was deleted",
+    Change.ARCHIVED: "the repository was archived",
+    Change.TRANSFERRED: "the repository was transferred",
+    Change.REPOSITORY_DELETED: "the repository was deleted",
+    Change.UNINSTALLED: "the App was uninstalled",
+    Change.SUSPENDED: "the App was suspended",
+    Change.REPOSITORIES_REMOVED: "the App lost access to the repository",
+}
+PULL_STATES = {Change.PULL_CLOSED: "closed", Change.PULL_MERGED: "merged", Change.PULL_OPENED: "open"}
 
 
 async def has_ended(loop: Loop, session: Session, pull: Pull) -> bool:

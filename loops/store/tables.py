@@ -292,9 +292,9 @@ class Limit(Base):
 class Box(Base):
     """Where turns run.
 
-    `owner_key` (`loops.boxes.owners`) says whose it is; None: a warm spare, nobody's yet. `token_hash` is SHA-256 of the
-    token that only this box has; a new `generation` rotates it, and `former_hash` is good until the box was heard of
-    with the new one. `stopped_at`: only its home is left.
+    `owner_key` (`loops.boxes.owners`) says whose it is; None: a warm spare, nobody's yet. `token_hash` is SHA-256 of
+    the token that only this box has; a new `generation` rotates it, and `former_hash` is good until the box was heard
+    of with the new one. `stopped_at`: only its home is left.
     """
 
     __tablename__ = "boxes"

@@ -1,8 +1,7 @@
 """Before a session that began outside GitHub runs: its person's right and its repository's settings."""
 
 from github.client.repository import Repository as Handle
-from github.repositories import config
-from github.repositories import facts as repositories
+from github.repositories import config, queries
 from loops.comments import answers
 from loops.context import Loop
 from loops.store.tables import Person, Session
@@ -23,8 +22,8 @@ async def admit(loop: Loop, repo: Handle, session: Session) -> None:
             raise CannotStart("no_access", f"{login} has no write access to {await repo.full_name()}.")
     if session.config is not None:
         return
-    facts = await repositories.facts(repo)
-    loaded = (await repositories.settings(repo, facts.default_branch)) if facts.default_branch else None
+    facts = await queries.facts(repo)
+    loaded = (await queries.settings(repo, facts.default_branch)) if facts.default_branch else None
     async with loop.database.write() as tx:
         fresh = await tx.get_one(Session, session.id)
         fresh.config = loaded.config.model_dump(mode="json", exclude_unset=True) if loaded else {}

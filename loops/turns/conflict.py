@@ -2,7 +2,7 @@
 
 from github.client.repository import Repository as Handle
 from github.publishing.publish import MergeConflict
-from github.repositories import facts
+from github.repositories import queries
 from loops.context import Loop
 from loops.sessions import conversations
 from loops.sessions.conversations import Ask
@@ -11,7 +11,7 @@ from loops.store.tables import Person, Session, Turn
 
 async def begin_conflict_turn(loop: Loop, repo: Handle, session: Session, turn: Turn, conflict: MergeConflict) -> None:
     """End the turn as conflicting and queue one that resolves it, on top of what the other side pushed."""
-    compared = await facts.compare(repo, turn.base_sha or conflict.theirs, conflict.theirs)
+    compared = await queries.compare(repo, turn.base_sha or conflict.theirs, conflict.theirs)
     theirs = {str(each.get("filename")) for each in compared.get("files") or ()}
     ours = {str(change["path"]) for change in (turn.result or {}).get("changes") or ()}
     commits = [

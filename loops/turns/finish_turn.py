@@ -5,20 +5,20 @@ from dataclasses import replace
 import structlog
 from sqlalchemy import delete
 
+from github.client.permanent_errors import PERMANENT
 from github.client.repository import Repository as Handle
 from github.publishing import pulls
 from github.publishing.commits import Person as CoAuthor
 from github.publishing.commits import commit_message
 from github.publishing.publish import HistoryRewritten, MergeConflict, Publication, Published, publish
 from github.publishing.trees import FileChange, TreeMismatch
-from github.repositories import facts
-from github.repositories.facts import Pull
+from github.repositories import queries
+from github.repositories.queries import Pull
 from k8s.runner import protocol
 from k8s.runner.protocol import Result
 from loops.boxes.box import ONCE_MORE, restart_turn, why_stopped
 from loops.context import Loop
 from loops.guards import Findings, sentences
-from loops.lasting import LASTING
 from loops.sessions import decide
 from loops.sessions.caps import Caps, Passed, Spent
 from loops.sessions.pull_state import has_ended
@@ -30,14 +30,14 @@ from loops.turns.classify_result import Verdict, judge
 from loops.turns.conflict import begin_conflict_turn, handed_back
 from loops.turns.guard import guard
 from loops.turns.pull_request import commit_subject, pull_body, pull_title
-from loops.turns.start import base_of, handle
+from loops.turns.start import base_of
 from loops.turns.whole_diff import WholeDiff, whole_diff
 
 log = structlog.get_logger(__name__)
 
 SECRETS = ("secret", "env_file", "credential_file")
 """What the guards call a file that holds a secret."""
-REFUSED = (*LASTING, TreeMismatch, HistoryRewritten)
+REFUSED = (*PERMANENT, TreeMismatch, HistoryRewritten)
 
 
 async def settle(loop: Loop, session: Session, action: decide.Settle) -> None:
@@ -62,8 +62,8 @@ async def settle(loop: Loop, session: Session, action: decide.Settle) -> None:
         verdict = Verdict("failed", over.reason)
     published: Published | None = None
     diff: WholeDiff | None = None
-    repo = handle(loop, repository)
-    pull = await facts.pull(repo, session.pull_number) if session.pull_number is not None else None
+    repo = loop.handle(repository)
+    pull = await queries.pull(repo, session.pull_number) if session.pull_number is not None else None
     if verdict.kind == "publish" and pull is not None and await has_ended(loop, session, pull):
         verdict = Verdict("cancelled")
     if verdict.kind == "publish":
@@ -147,7 +147,7 @@ async def _publish(loop: Loop, repo: Handle, session: Session, turn: Turn, resul
 
 async def _open_pull(loop: Loop, repo: Handle, session: Session, turn: Turn, fork: Pull | None) -> None:
     draft = bool((session.config or {}).get("draft_until_green", True))
-    base, _ = await base_of(repo, session, await facts.facts(repo))
+    base, _ = await base_of(repo, session, await queries.facts(repo))
     pull = await pulls.open_or_find(
         repo,
         branch=session.branch or "",

@@ -7,8 +7,8 @@ repository's own secrets: so nothing gets there that nobody looked at.
 from sqlalchemy import select
 
 from github.client.repository import Repository as Handle
-from github.repositories import config, facts
-from github.repositories.facts import Pull
+from github.repositories import config, queries
+from github.repositories.queries import Pull
 from github.webhooks.events import BadPayload, parse
 from loops.context import Loop
 from loops.guards.globs import first_match
@@ -37,7 +37,7 @@ async def allowed_pull(loop: Loop, repo: Handle, session: Session) -> Pull | Non
     """
     if session.approved_sha is None or session.subject_number is None:
         return None
-    pull = await facts.pull(repo, session.subject_number)
+    pull = await queries.pull(repo, session.subject_number)
     if pull.head_sha != session.approved_sha:
         raise HeadMoved(
             f"#{pull.number} moved from {session.approved_sha[:12]} to {pull.head_sha[:12]} after I was asked, and "

@@ -3,7 +3,7 @@
 from github.client.errors import UnreadableAnswer
 from github.client.repository import Repository as Handle
 from github.publishing import trees
-from github.repositories import facts
+from github.repositories import queries
 from k8s.runner.protocol import Result
 from loops.accounts.box_secrets import CannotPrepare
 from loops.accounts.credentials import TurnCredentials
@@ -36,7 +36,7 @@ async def guard(loop: Loop, repo: Handle, session: Session, turn: Turn, result: 
 
     async def base_of(path: str) -> bytes | None:
         try:
-            return await facts.file_at(repo, path, turn.base_sha or "")
+            return await queries.file_at(repo, path, turn.base_sha or "")
         except UnreadableAnswer:
             return None  # too large for the API: then all of it counts as new
 

@@ -25,7 +25,7 @@ from loops.turns.env import env_of
 from loops.turns.limits import limits_of
 from loops.turns.prompting import prompt_of
 from loops.turns.runtime import runtime_of, spec_of
-from loops.turns.start import CannotStart, handle, start_of
+from loops.turns.start import CannotStart, start_of
 
 log = structlog.get_logger(__name__)
 
@@ -50,7 +50,7 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
     placed = await _place(loop, session, turn) if turn.box else None
     if placed is not None and placed.box is None:
         return placed.again
-    repo = handle(loop, repository)
+    repo = loop.handle(repository)
     try:
         await admit(loop, repo, session)
         start = await start_of(loop, repo, session, turn)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from github.client.errors import GitHubError
 from github.client.repository import Repository
-from github.repositories import facts
+from github.repositories import queries
 from github.threads import comments, reviews
 from loops.context import Loop
 from loops.prompts import contexts
@@ -131,7 +131,7 @@ def _check(stored: dict[str, object], marker: str) -> contexts.FailedCheck:
 async def _guidance(repo: Repository, session: Session, sha: str) -> tuple[contexts.Guidance, ...]:
     async def read(path: str) -> bytes | None:
         try:
-            return await facts.file_at(repo, path, sha)
+            return await queries.file_at(repo, path, sha)
         except GitHubError:
             return None  # a file that is too large to read this way guides nobody
 

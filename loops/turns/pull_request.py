@@ -1,6 +1,6 @@
 """What a pull request of ours, and a commit in it, says. Pure."""
 
-from github.repositories.facts import Pull
+from github.repositories.queries import Pull
 from loops.store.tables import Session, Turn
 
 

@@ -7,10 +7,9 @@ from github.client.repository import Repository as Handle
 from github.publishing import branches
 from github.publishing.commits import commit_message
 from github.publishing.pushrules import Push, would_refuse
-from github.repositories import facts as repositories
-from github.repositories import refs
+from github.repositories import queries, refs
 from loops.context import Loop
-from loops.store.tables import Repository, Session, Turn
+from loops.store.tables import Session, Turn
 from loops.turns import forks
 from loops.turns.pull_request import commit_subject
 
@@ -25,11 +24,6 @@ class Start:
     base_branch: str
     base_sha: str
     merge: tuple[str, str] | None = None  # (ref, commit) of what the box merges before the agent begins
-
-
-def handle(loop: Loop, repository: Repository) -> Handle:
-    """GitHub's side of a repository row."""
-    return loop.github.repository(repository.installation_id, repository.id, repository.full_name)
 
 
 class CannotStart(Exception):
@@ -60,7 +54,7 @@ async def start_of(loop: Loop, repo: Handle, session: Session, turn: Turn) -> St
 
 
 async def _begin(loop: Loop, repo: Handle, session: Session, turn: Turn) -> Start:
-    facts = await repositories.facts(repo)
+    facts = await queries.facts(repo)
     if facts.archived:
         raise CannotStart("archived", f"{facts.full_name} is archived, so nothing can be pushed to it.")
     base, base_sha = await base_of(repo, session, facts)
@@ -71,7 +65,7 @@ async def _begin(loop: Loop, repo: Handle, session: Session, turn: Turn) -> Star
     branch = session.branch or await _new_branch(loop, repo, session)
     if turn.kind == "conflict":
         return await _conflict(repo, turn, branch, base, base_sha)
-    tip = await repositories.head(repo, branch)
+    tip = await queries.head(repo, branch)
     if tip is None and not session.own_branch:
         raise CannotStart("no_branch", f"The branch `{branch}` does not exist any more.")
     if session.approved_sha is not None:
@@ -82,16 +76,16 @@ async def _begin(loop: Loop, repo: Handle, session: Session, turn: Turn) -> Star
     return Start(base_sha, f"refs/heads/{base}", branch, base, base_sha)
 
 
-async def base_of(repo: Handle, session: Session, facts: repositories.Facts) -> tuple[str, str | None]:
+async def base_of(repo: Handle, session: Session, facts: queries.Facts) -> tuple[str, str | None]:
     """The branch that the work is for, and its head (None: it is not there).
 
     One that is gone, as after a rename, gives way to the default branch, unless somebody named it.
     """
     base = str(session.options.get("base") or session.base_branch or facts.default_branch)
-    sha = await repositories.head(repo, base) if base else None
+    sha = await queries.head(repo, base) if base else None
     if sha is None and not session.options.get("base") and facts.default_branch not in ("", base):
         base = facts.default_branch
-        sha = await repositories.head(repo, base)
+        sha = await queries.head(repo, base)
     return base, sha
 
 
@@ -115,7 +109,7 @@ async def _fork(loop: Loop, repo: Handle, session: Session, branch: str, tip: st
         )
     base = str(session.options.get("base") or pull.base_ref)
     ref = f"refs/pull/{pull.number}/head"
-    base_sha = await repositories.head(repo, base) or pull.base_sha
+    base_sha = await queries.head(repo, base) or pull.base_sha
     if tip is None:
         return Start(pull.head_sha, ref, branch, base, base_sha)
     merge = None if await _holds(repo, tip, pull.head_sha) else (ref, pull.head_sha)
@@ -131,12 +125,12 @@ async def _red(repo: Handle, session: Session, turn: Turn, base: str, tip: str) 
 
 
 async def _holds(repo: Handle, tip: str, sha: str) -> bool:
-    return (await repositories.compare(repo, tip, sha)).get("status") in ("behind", "identical")
+    return (await queries.compare(repo, tip, sha)).get("status") in ("behind", "identical")
 
 
 async def _conflict(repo: Handle, turn: Turn, branch: str, base: str, base_sha: str) -> Start:
     """The branch as somebody else left it, and our commit that does not merge with it."""
-    tip = await repositories.head(repo, branch)
+    tip = await queries.head(repo, branch)
     if tip is None:
         raise CannotStart("no_branch", f"The branch `{branch}` does not exist any more.")
     ours = str(turn.context["ours"])
@@ -147,6 +141,6 @@ async def _new_branch(loop: Loop, repo: Handle, session: Session) -> str:
     """A name that no branch has and none blocks."""
     prefix = str((session.config or {}).get("branch_prefix") or loop.options.branch_prefix)
     name = refs.branch_name(prefix, session.subject_number, session.title)
-    if await repositories.head(repo, name) is None:
+    if await queries.head(repo, name) is None:
         return name
     return refs.branch_name(prefix, session.subject_number, session.title, suffix=session.public_id[-6:])

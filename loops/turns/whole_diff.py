@@ -6,7 +6,7 @@ import structlog
 
 from github.client.errors import GitHubError
 from github.client.repository import Repository as Handle
-from github.repositories import facts
+from github.repositories import queries
 from k8s.native.diffs import changed_files
 from loops.context import Loop
 from loops.protocol.results import shown_diff
@@ -27,7 +27,7 @@ class WholeDiff:
 async def whole_diff(loop: Loop, repo: Handle, session: Session, turn: Turn, head: str) -> WholeDiff | None:
     """What `head` changes since it left the base branch; None where GitHub has no diff of it (too large)."""
     try:
-        found = await facts.diff(repo, session.base_branch or "", head)
+        found = await queries.diff(repo, session.base_branch or "", head)
     except GitHubError as error:
         log.warning("diff.none", session=session.public_id, head=head, error=str(error))
         return None

@@ -10,7 +10,7 @@ from app.settings import Settings
 from app.web.app import create_app
 from app.web.state import Surface
 from tests.app.boxside import TOKEN
-from tests.app.commands import greenloop
+from tests.app.command_line import greenloop
 
 __all__ = ["greenloop"]
 

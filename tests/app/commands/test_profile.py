@@ -10,7 +10,7 @@ from loops.secrets.vault import Vault, VaultError
 from loops.sessions.known_accounts import remember_installation
 from loops.store.database import Database
 from loops.store.tables import Installation, Profile
-from tests.app.commands import Greenloop
+from tests.app.command_line import Greenloop
 
 
 def secret_of(url: str) -> bytes:

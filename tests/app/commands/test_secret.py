@@ -7,7 +7,7 @@ from sqlalchemy import select
 from loops.secrets.vault import Vault
 from loops.store.database import Database
 from loops.store.tables import Secret
-from tests.app.commands import Greenloop
+from tests.app.command_line import Greenloop
 
 KEY = Fernet.generate_key().decode()
 

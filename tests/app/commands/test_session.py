@@ -5,7 +5,7 @@ import pytest
 
 from loops.store.database import Database
 from loops.store.tables import Session
-from tests.app.commands import Greenloop
+from tests.app.command_line import Greenloop
 from tests.postgres import in_a_thread
 
 

@@ -130,7 +130,7 @@ def test_input_that_cannot_be_used_is_named_before_anything_is_made(
         capture_output=True,
         text=True,
         cwd=tmp_path,
-        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(Path(__file__).parents[2])},
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(Path(__file__).parents[3])},
     )
     assert found.returncode == 2
     assert found.stderr.startswith("greenloop: ") and says in found.stderr

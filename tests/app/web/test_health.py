@@ -3,8 +3,8 @@ from sqlalchemy import text
 
 from app.web.state import Surface
 from loops.store.tables import Delivery
-from tests.app.pages.seeding import seed
-from tests.app.test_hooks import COMMENT, deliver
+from tests.app.web.pages.seeding import seed
+from tests.app.web.test_webhooks import COMMENT, deliver
 
 
 async def test_a_service_whose_database_is_current_is_ready(http: httpx.AsyncClient) -> None:

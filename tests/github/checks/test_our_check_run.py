@@ -5,7 +5,7 @@ import pytest
 from github.checks.our_check_run import Button, OwnCheck, put_check
 from github.checks.state import snapshot
 from github.client.repository import Repository
-from github.repositories.facts import head
+from github.repositories.queries import head
 from tests.github.conftest import Spot
 
 STOP = Button("Stop", "Stop the work on this branch", "stop")

@@ -19,7 +19,7 @@ from github.client.repository import Repository
 from github.client.scopes import CLONE, Scope
 from github.emulator.hub import Options
 from github.emulator.local import LocalGitHub
-from github.repositories.facts import facts
+from github.repositories.queries import facts
 from tests.github.conftest import Connect, Spot, TestClock
 
 

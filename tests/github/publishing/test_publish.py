@@ -22,7 +22,7 @@ from github.publishing.branches import create, delete, fast_forward
 from github.publishing.commits import Person, commit_message
 from github.publishing.publish import HistoryRewritten, MergeConflict, Publication, publish
 from github.publishing.trees import BadChange, FileChange, TreeMismatch
-from github.repositories.facts import branch, head
+from github.repositories.queries import branch, head
 from tests.github.conftest import Spot
 from tests.github.gitside import Clone
 

@@ -6,7 +6,7 @@ from github.client.errors import Invalid, RefusedBranch, ServerFault
 from github.client.repository import Repository
 from github.emulator.local import LocalGitHub
 from github.publishing.pulls import mark_ready, open_or_find, update
-from github.repositories import facts
+from github.repositories import queries
 from tests.github.conftest import Spot
 from tests.github.gitside import Clone
 
@@ -58,7 +58,7 @@ async def test_a_draft_is_made_ready_once(repository: Repository, branch: str) -
     made = await open_or_find(repository, branch=branch, base="trunk", title="Fix", body="")
     assert await mark_ready(repository, made.number)
     assert not await mark_ready(repository, made.number)
-    assert not (await facts.pull(repository, made.number)).draft
+    assert not (await queries.pull(repository, made.number)).draft
 
 
 async def test_a_branch_into_itself_and_one_without_commits_are_refused(spot: Spot, repository: Repository) -> None:

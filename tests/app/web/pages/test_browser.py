@@ -11,8 +11,8 @@ from app.settings import Settings
 from app.web.app import create_app
 from app.web.state import Surface
 from loops.store.tables import Session
-from tests.app.pages.seeding import EVIL, happen, seed
 from tests.app.serving import serving
+from tests.app.web.pages.seeding import EVIL, happen, seed
 from tests.tools import need
 
 

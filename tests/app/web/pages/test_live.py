@@ -13,8 +13,8 @@ from app.web.app import create_app
 from app.web.pages import live
 from app.web.state import Surface
 from loops.store.tables import Session
-from tests.app.pages.seeding import happen, seed
 from tests.app.serving import serving
+from tests.app.web.pages.seeding import happen, seed
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 
 from app.web.pages import sessions
 from app.web.state import Surface
-from tests.app.pages.seeding import EVIL, happen, seed
+from tests.app.web.pages.seeding import EVIL, happen, seed
 from tests.databases import on_sqlite
 
 CHECKS: dict[str, Any] = {

@@ -12,9 +12,9 @@ from app.web.app import create_app
 from app.web.pages import live
 from github.emulator import LocalGitHub
 from loops.store.tables import Session
-from tests.app.pages.seeding import happen, seed
 from tests.app.serving import serving
-from tests.app.signin.conftest import options
+from tests.app.web.pages.seeding import happen, seed
+from tests.app.web.signin.conftest import options
 from tests.tools import need
 
 

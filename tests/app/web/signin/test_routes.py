@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from app.web.signin import readers
-from tests.app.signin.conftest import PUBLIC, Service, agree, sign_in
+from tests.app.web.signin.conftest import PUBLIC, Service, agree, sign_in
 
 
 async def test_a_person_signs_in_and_sees_the_sessions_of_repositories_they_have_a_role_in(service: Service) -> None:

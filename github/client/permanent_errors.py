@@ -2,7 +2,7 @@
 
 from github.client import errors
 
-LASTING = (
+PERMANENT = (
     errors.InstallationSuspended,
     errors.RepositoryArchived,
     errors.PermissionMissing,

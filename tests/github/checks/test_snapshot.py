@@ -12,9 +12,9 @@ from github.client.app import GitHubApp
 from github.client.errors import GitHubError
 from github.client.repository import Repository
 from github.client.scopes import Scope
-from github.repositories import facts
+from github.repositories import queries
 from github.repositories.config import Checks
-from github.repositories.facts import head
+from github.repositories.queries import head
 from tests.github.conftest import Spot, TestClock
 from tests.github.gitside import Clone
 
@@ -124,9 +124,9 @@ async def test_a_conflicted_pull_request_is_seen(spot: Spot, repository: Reposit
     await clone.push("trunk")
     number = (await spot.act("alice", "POST", "pulls", title="T", head="topic", base="trunk"))["number"]
     await spot.local.idle()
-    found = await facts.pull(repository, number)
+    found = await queries.pull(repository, number)
     while found.mergeable is None:
-        found = await facts.pull(repository, number)
+        found = await queries.pull(repository, number)
     assert await verdict(repository, sha, pull=found) is Verdict.CONFLICTED
 
 

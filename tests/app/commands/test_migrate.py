@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from app.commands import serve
 from app.commands.cli import main
 from loops.store.database import Database
-from tests.app.test_ops import free_port
+from tests.app.web.test_ops import free_port
 
 
 def test_a_database_that_never_answers_ends_the_wait_with_what_it_said(

@@ -6,8 +6,8 @@ import pytest
 from github.client.errors import NotFound, UnreadableAnswer
 from github.client.repository import Repository
 from github.emulator.local import LocalGitHub
-from github.repositories import facts
-from github.repositories.facts import (
+from github.repositories import queries
+from github.repositories.queries import (
     branch,
     compare,
     facts,
@@ -94,7 +94,7 @@ async def test_pull_requests_are_found_by_branch_and_by_commit(
     made = await spot.act("alice", "POST", "pulls", title="T", head="topic", base="trunk", body="B")
     (by_branch,) = await pulls_of_branch(repository, "topic")
     (by_commit,) = await pulls_of_commit(repository, sha)
-    one = await facts.pull(repository, made["number"])
+    one = await queries.pull(repository, made["number"])
     for found in (by_branch, by_commit, one):
         assert (found.number, found.head_sha, found.head_ref, found.base_ref) == (made["number"], sha, "topic", "trunk")
         assert (found.author, found.from_fork, found.draft, found.state) == ("alice", False, False, "open")
@@ -116,7 +116,7 @@ async def test_whether_a_pull_request_conflicts_is_computed_soon(
     await clone.push("trunk")
     made = await spot.act("alice", "POST", "pulls", title="T", head="topic", base="trunk")
     for _ in range(50):
-        found = await facts.pull(repository, made["number"])
+        found = await queries.pull(repository, made["number"])
         if found.mergeable is not None:
             break
         await asyncio.sleep(0.05)

@@ -1,1 +1,0 @@
-"""The doing: each step performs one action that was decided, and is safe to run twice."""
