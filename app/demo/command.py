@@ -26,12 +26,11 @@ def demo(
     model: Annotated[str | None, typer.Option(help="With --runtime and a real key: the model.")] = None,
     cap: Annotated[int | None, typer.Option(min=0, max=20, help="Attempts after the first turn.")] = None,
     boxes: Annotated[
-        Literal["local", "kubernetes"], typer.Option(help="Where turns run; kubernetes is a small cluster of ours.")
+        Literal["local", "kubernetes"],
+        typer.Option(help="Where turns run: on this machine, or on the cluster of --kubeconfig."),
     ] = "local",
-    kubeconfig: Annotated[
-        Path | None, typer.Option(help="With --boxes kubernetes: a real cluster instead; needs --box-image.")
-    ] = None,
-    box_image: Annotated[str | None, typer.Option(help="Image of the boxes on a real cluster.")] = None,
+    kubeconfig: Annotated[Path | None, typer.Option(help="With --boxes kubernetes: how to reach the cluster.")] = None,
+    box_image: Annotated[str | None, typer.Option(help="With --boxes kubernetes: the boxes' image.")] = None,
     host: Annotated[
         str | None, typer.Option(help="Address of this machine by which boxes reach it; by default the likeliest.")
     ] = None,

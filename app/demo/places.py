@@ -1,4 +1,4 @@
-"""Where the demo's boxes are: on this machine, on a small cluster of ours, or on a real one."""
+"""Where the demo's boxes are: on this machine, or on a Kubernetes cluster."""
 
 import contextlib
 import json
@@ -12,14 +12,8 @@ from urllib.parse import urlsplit
 import yaml
 
 from app.demo.world import Misuse
-from k8s.apiserver.server import SmallCluster, small_cluster
 from k8s.local import LocalBoxes
-from k8s.rights import rules
 
-NAMESPACE = "greenloop-demo-boxes"
-ACCOUNT = "greenloop-worker"
-# Any valid name will do: the small cluster has no registry, and runs what the image would hold.
-IMAGE = "greenloop.example/box:demo"
 POD = {"home": {"size": "1Gi"}, "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}}}
 
 LOOPBACK = "127.0.0.1"
@@ -28,21 +22,21 @@ SOMEWHERE = ("192.0.2.1", 9)  # an address of nobody's: https://www.rfc-editor.o
 Environment = dict[str, str]
 
 
-def place(
-    boxes: str, folder: Path, kubeconfig: Path | None, image: str | None
-) -> contextlib.AbstractAsyncContextManager[Environment]:
-    """The environment that makes the service use these boxes, which all end with the block. Raises Misuse."""
-    if boxes == "local":
-        return _local(folder)
-    if kubeconfig is None:
-        return _small(folder)
-    if not image:
-        raise Misuse("--kubeconfig needs --box-image: the image of the boxes, which the cluster can pull")
-    return _real(kubeconfig, image)
+def refuse_unusable(boxes: str, kubeconfig: Path | None, image: str | None) -> None:
+    """Raises Misuse for options that name no place for boxes, or two."""
+    if boxes == "kubernetes" and (kubeconfig is None or not image):
+        raise Misuse("--boxes kubernetes needs a cluster and an image it can pull: --kubeconfig FILE --box-image IMAGE")
+    if boxes != "kubernetes" and (kubeconfig or image):
+        raise Misuse("--kubeconfig and --box-image are for --boxes kubernetes")
+
+
+def place(kubeconfig: Path | None, image: str, folder: Path) -> contextlib.AbstractAsyncContextManager[Environment]:
+    """The environment that makes the service use boxes there, which all end with the block. Raises Misuse."""
+    return _local(folder) if kubeconfig is None else _on_cluster(kubeconfig, image)
 
 
 def own_address(kubeconfig: Path | None) -> str:
-    """The address of this machine that the cluster's pods can most likely reach; our own pods are on this machine.
+    """The address of this machine that the cluster's pods can most likely reach; without a cluster, loopback.
 
     It is the one that leads to the API server; where that is on this machine, behind a port of a container, the one
     that leads to everybody else. Raises Misuse for a file that is no kubeconfig.
@@ -80,37 +74,25 @@ async def _local(folder: Path) -> AsyncIterator[Environment]:
 
 
 @contextlib.asynccontextmanager
-async def _small(folder: Path) -> AsyncIterator[Environment]:
-    async with small_cluster(folder / "cluster") as cluster:
-        cluster.make_namespace(NAMESPACE, enforce="restricted")
-        yield _environment(grant(cluster, NAMESPACE), NAMESPACE, IMAGE)
-
-
-def grant(cluster: SmallCluster, namespace: str) -> Path:
-    """What the chart installs: an account that may do in the namespace what boxes need. Its kubeconfig."""
-    made: dict[str, Any] = {"ServiceAccount": {}, "Role": {"rules": rules()}}
-    made["RoleBinding"] = {
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": ACCOUNT},
-        "subjects": [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": namespace}],
-    }
-    for kind, body in made.items():
-        cluster.make(kind, namespace, {"metadata": {"name": ACCOUNT}, **body})
-    token = cluster.token_for(namespace, ACCOUNT)
-    return cluster.write_kubeconfig(cluster.folder / "worker.kubeconfig", token, namespace)
-
-
-@contextlib.asynccontextmanager
-async def _real(kubeconfig: Path, image: str) -> AsyncIterator[Environment]:
+async def _on_cluster(kubeconfig: Path, image: str) -> AsyncIterator[Environment]:
+    from aiohttp import ClientError
     from kubernetes.aio import client, config
 
     configuration: Any = client.Configuration()
     load: Any = config.load_kube_config
-    await load(config_file=str(kubeconfig), client_configuration=configuration)
+    try:
+        await load(config_file=str(kubeconfig), client_configuration=configuration)
+    except config.ConfigException as error:
+        raise Misuse(f"--kubeconfig {kubeconfig}: {error}") from None
     namespace = f"greenloop-demo-{uuid.uuid4().hex[:8]}"
     labels = {"pod-security.kubernetes.io/enforce": "restricted"}
     async with client.ApiClient(configuration) as api:
         core: Any = client.CoreV1Api(api)
-        await core.create_namespace({"metadata": {"name": namespace, "labels": labels}})
+        try:
+            await core.create_namespace({"metadata": {"name": namespace, "labels": labels}}, _request_timeout=30)
+        except (client.ApiException, ClientError, TimeoutError) as error:
+            why = error.reason if isinstance(error, client.ApiException) else error
+            raise Misuse(f"--kubeconfig {kubeconfig}: the cluster makes no namespace for the boxes: {why}") from None
         try:
             yield _environment(kubeconfig.resolve(), namespace, image)
         finally:

@@ -17,7 +17,7 @@ from cryptography.fernet import Fernet
 
 from app.demo.account import account, missing, store
 from app.demo.follow import Refused, follow, report
-from app.demo.places import own_address, place
+from app.demo.places import own_address, place, refuse_unusable
 from app.demo.progress import Progress
 from app.demo.world import ISSUE, Misuse, World, build_world, prepare_source
 from app.logging import configure
@@ -71,13 +71,13 @@ async def _in_folder(options: Options, folder: Path) -> int:
     source = prepare_source(options.repo, folder)
     async with contextlib.AsyncExitStack() as stack:
         progress.step("A local GitHub with a repository, two people and the App")
-        host = options.host or own_address(options.kubeconfig if options.boxes == "kubernetes" else None)
+        host = options.host or own_address(options.kubeconfig)
         port = _free_port(host)
         webhook_url = f"http://{host}:{port}/webhooks/github"
         world = await build_world(source, folder, webhook_url, host)
         stack.push_async_callback(world.close)
         environment = _environment(options, world, folder, f"http://{host}:{port}")
-        boxes = place(options.boxes, folder, options.kubeconfig, options.box_image)
+        boxes = place(options.kubeconfig, options.box_image or "", folder)
         environment |= await stack.enter_async_context(boxes)
         redis = EmbeddedRedis(folder / "redis")
         environment["GREENLOOP_REDIS_URL"] = redis.start()
@@ -141,7 +141,8 @@ async def _watch(database: Database, progress: Progress, world: World) -> None:
 
 
 def _usable(options: Options) -> None:
-    """Raises Misuse for a runtime that cannot be shown, before anything is started."""
+    """Raises Misuse for what cannot be shown, before anything is started."""
+    refuse_unusable(options.boxes, options.kubeconfig, options.box_image)
     if options.runtime is None:
         return
     if options.agent:

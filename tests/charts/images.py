@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from app.process.valkey import binary
-from k8s.apiserver.process import Programs
+from tests.k8s.cluster_double.kubelet.process import Programs
 from tests.tools import need
 
 POSTGRES = Path(__file__).with_name("postgres_image.py")

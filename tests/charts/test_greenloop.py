@@ -6,10 +6,10 @@ import pytest
 from kubernetes_validate.utils import validate
 from prometheus_client.metrics import MetricWrapperBase
 
-from k8s.apiserver.podsecurity import violations
 from k8s.rights import RIGHTS
 from tests.charts.matrix import MATRIX, PRODUCTION
 from tests.charts.render import CHART, HELMS, NEEDED, helm, kinds, merged, one, pod_specs, render
+from tests.k8s.cluster_double.admission.podsecurity import violations
 
 Object = dict[str, Any]
 

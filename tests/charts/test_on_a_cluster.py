@@ -19,9 +19,6 @@ from starlette.routing import Route
 from app.web.inbox import Inbox
 from app.web.metrics import Metrics
 from app.web.webhooks import Receiver
-from k8s.apiserver.process import Programs
-from k8s.apiserver.resources import BY_KIND
-from k8s.apiserver.server import SmallCluster, small_cluster
 from k8s.boxes import BoxState
 from k8s.cluster import Cluster
 from k8s.kubernetes_boxes import KubernetesBoxes
@@ -29,6 +26,9 @@ from k8s.options import PodOptions
 from k8s.rights import missing_rights
 from tests.charts.render import CHART, HELMS, NEEDED, helm, merged
 from tests.k8s.cluster.conftest import settled
+from tests.k8s.cluster_double.kubelet.process import Programs
+from tests.k8s.cluster_double.objects.resources import BY_KIND
+from tests.k8s.cluster_double.server import SmallCluster, small_cluster
 from tests.k8s.objects import spec
 from tests.tools import need
 

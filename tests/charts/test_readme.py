@@ -19,10 +19,10 @@ import httpx
 import pytest
 
 from github.emulator import LocalGitHub
-from k8s.apiserver.resources import BY_KIND
-from k8s.apiserver.server import SmallCluster, small_cluster
 from tests.charts.images import programs
 from tests.charts.render import CHART
+from tests.k8s.cluster_double.objects.resources import BY_KIND
+from tests.k8s.cluster_double.server import SmallCluster, small_cluster
 from tests.tools import need
 from tests.workflows import workflow
 

@@ -9,11 +9,11 @@ import yaml
 from kubernetes_validate.utils import validate
 
 from app.settings import Settings
-from k8s.apiserver.podsecurity import violations
 from k8s.options import PodOptions
 from k8s.pod import box_pod
 from tests.charts.matrix import MATRIX, PRODUCTION
 from tests.charts.render import CHART, HELMS, NEEDED, helm, merged, one, pod_specs, render
+from tests.k8s.cluster_double.admission.podsecurity import violations
 from tests.k8s.objects import spec
 
 Object = dict[str, Any]

@@ -10,14 +10,14 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from app.demo.places import grant, own_address
-from k8s.apiserver.server import SmallCluster
+from app.demo.places import own_address
 from k8s.cluster import Cluster
 from k8s.options import PodOptions
 from loops.store.journal import after
 from loops.store.tables import Turn
 from tests.e2e.house import House
-from tests.k8s.cluster.conftest import IMAGE, Place, open_place
+from tests.k8s.cluster.conftest import IMAGE, Place, grant, open_place
+from tests.k8s.cluster_double.server import SmallCluster
 
 Object = dict[str, Any]
 

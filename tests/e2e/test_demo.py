@@ -1,8 +1,12 @@
 """The main job with other people's repositories and agents."""
 
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.e2e.demo import agent, git, repository, run
 from tests.tools import need
@@ -65,14 +69,24 @@ def test_a_folder_that_is_no_repository_is_misuse(tmp_path: Path) -> None:
     assert run("--repo", str(tmp_path)).code == 2
 
 
-def test_the_whole_loop_runs_in_pods_of_a_cluster(tmp_path: Path) -> None:
+@pytest.fixture
+def kubeconfig(tmp_path: Path) -> Iterator[Path]:
+    """Of a cluster of our own, as another process."""
+    command = [sys.executable, "-m", "tests.k8s.cluster_double", str(tmp_path / "cluster")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield Path(process.stdout.readline().strip())
+
+
+def test_the_whole_loop_runs_in_pods_of_a_cluster(tmp_path: Path, kubeconfig: Path) -> None:
     repo = repository(tmp_path / "repo", {"value.txt": "wrong"}, run=f"cat value.txt; {CHECK}")
     code = """
     value = pathlib.Path('value.txt')
     value.write_text('right' if value.read_text() == 'first' else 'first')
     print('box', os.environ.get('GREENLOOP_BOX', ''), 'home', pathlib.Path.home())
     """
-    ended = run("--boxes", "kubernetes", "--repo", str(repo), "--agent", agent(tmp_path, code))
+    where = ["--boxes", "kubernetes", "--kubeconfig", str(kubeconfig), "--box-image", "registry.example/box:1"]
+    ended = run(*where, "--host", "127.0.0.1", "--repo", str(repo), "--agent", agent(tmp_path, code))
     result = ended.result
     assert (ended.code, result["outcome"], result["attempts"]) == (0, "green", 1), ended.stderr
     assert [turn["trigger"] for turn in result["turns"]] == ["mention", "checks"]
@@ -83,3 +97,30 @@ def test_boxes_that_do_not_exist_are_refused_by_name() -> None:
     ended = run("--boxes", "docker")
     assert ended.code == 2
     assert "'local'" in ended.stderr and "'kubernetes'" in ended.stderr
+
+
+NOT_THERE = {
+    "current-context": "x",
+    "clusters": [{"name": "x", "cluster": {"server": "https://127.0.0.1:9"}}],
+    "contexts": [{"name": "x", "context": {"cluster": "x", "user": "x"}}],
+    "users": [{"name": "x", "user": {"token": "x"}}],
+}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--boxes", "kubernetes"], "--kubeconfig FILE --box-image IMAGE"),
+        (["--boxes", "kubernetes", "--box-image", "box:1"], "--kubeconfig FILE --box-image IMAGE"),
+        (["--boxes", "kubernetes", "--kubeconfig", "FILE"], "--kubeconfig FILE --box-image IMAGE"),
+        (["--kubeconfig", "FILE"], "--boxes kubernetes"),
+        (["--boxes", "kubernetes", "--kubeconfig", "FILE", "--box-image", "box:1"], "no namespace for the boxes"),
+        (["--boxes", "kubernetes", "--kubeconfig", "none", "--box-image", "box:1"], "--kubeconfig none: "),
+    ],
+)
+def test_a_cluster_that_cannot_be_used_is_refused_in_a_line(tmp_path: Path, arguments: list[str], words: str) -> None:
+    (tmp_path / "config").write_text(yaml.safe_dump(NOT_THERE))
+    ended = run(*(str(tmp_path / "config") if word == "FILE" else word for word in arguments))
+    assert ended.code == 2
+    [line] = ended.stderr.strip().splitlines()
+    assert words in line

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from k8s import kubernetes_boxes
-from k8s.apiserver.resources import BY_KIND
 from tests.e2e.cluster import ONCE, RIGHT, ClusterHouse, cluster_house
 from tests.k8s.cluster.conftest import KUBECONFIG
+from tests.k8s.cluster_double.objects.resources import BY_KIND
 
 NODE = BY_KIND["Node"]
 COUNT = 60

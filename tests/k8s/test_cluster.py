@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from k8s import cluster as module
-from k8s.apiserver.server import SmallCluster, small_cluster
 from k8s.cluster import Cluster, ClusterError, ClusterUnreachable
+from tests.k8s.cluster_double.server import SmallCluster, small_cluster
 
 
 @pytest.fixture

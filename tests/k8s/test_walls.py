@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from kubernetes_validate.utils import validate
 
-from k8s.apiserver.podsecurity import violations
-from k8s.apiserver.resources import BY_KIND
-from k8s.apiserver.server import SmallCluster, small_cluster
 from k8s.cluster import Cluster
 from k8s.identity import instance_labels
 from k8s.options import PodOptions
 from k8s.rights import rules
 from k8s.walls import ProbeFailed, isolation, missing_isolation, probe_pod, reach
+from tests.k8s.cluster_double.admission.podsecurity import violations
+from tests.k8s.cluster_double.objects.resources import BY_KIND
+from tests.k8s.cluster_double.server import SmallCluster, small_cluster
 from tests.k8s.objects import IMAGE
 
 Object = dict[str, Any]

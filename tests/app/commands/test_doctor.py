@@ -21,8 +21,8 @@ from app.settings import Settings
 from app.web.ops import OpsServer
 from github.emulator import LocalGitHub
 from k8s import walls
-from k8s.apiserver.server import small_cluster
 from k8s.rights import rules
+from tests.k8s.cluster_double.server import small_cluster
 
 
 @pytest.fixture

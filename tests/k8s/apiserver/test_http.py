@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from k8s.apiserver.server import SmallCluster, small_cluster
+from tests.k8s.cluster_double.server import SmallCluster, small_cluster
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from k8s.apiserver.errors import Refused
-from k8s.apiserver.patches import JSON, MERGE, STRATEGIC, applied, patched
+from tests.k8s.cluster_double.objects.errors import Refused
+from tests.k8s.cluster_double.objects.patches import JSON, MERGE, STRATEGIC, applied, patched
 
 Object = dict[str, Any]
 

@@ -1,7 +1,7 @@
 import pytest
 
-from k8s.apiserver.errors import Refused
-from k8s.apiserver.selectors import field_matcher, label_matcher
+from tests.k8s.cluster_double.objects.errors import Refused
+from tests.k8s.cluster_double.objects.selectors import field_matcher, label_matcher
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from k8s.apiserver.errors import Refused
-from k8s.apiserver.podsecurity import refusal
-from k8s.apiserver.resources import BY_KIND
-from k8s.apiserver.validation import check_shape, check_update, check_values, quantity
 from k8s.options import PodOptions
 from k8s.pod import box_pod
+from tests.k8s.cluster_double.admission.podsecurity import refusal
+from tests.k8s.cluster_double.admission.validation import check_shape, check_update, check_values, quantity
+from tests.k8s.cluster_double.objects.errors import Refused
+from tests.k8s.cluster_double.objects.resources import BY_KIND
 from tests.k8s.objects import IMAGE, spec
 
 Object = dict[str, Any]

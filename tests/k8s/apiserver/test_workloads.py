@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from k8s.apiserver.network import ready, resolved
-from k8s.apiserver.resources import BY_KIND
-from k8s.apiserver.server import SmallCluster, small_cluster
+from tests.k8s.cluster_double.network import ready, resolved
+from tests.k8s.cluster_double.objects.resources import BY_KIND
+from tests.k8s.cluster_double.server import SmallCluster, small_cluster
 
 Object = dict[str, Any]
 

@@ -15,15 +15,17 @@ from typing import Any
 
 import pytest
 
-from k8s.apiserver.server import SmallCluster, small_cluster
 from k8s.boxes import BoxSpec, BoxState, BoxStatus
 from k8s.cluster import Cluster
 from k8s.kubernetes_boxes import KubernetesBoxes
 from k8s.options import PodOptions
+from k8s.rights import rules
+from tests.k8s.cluster_double.server import SmallCluster, small_cluster
 from tests.k8s.objects import spec
 
 SLEEP = ["tini", "--", "sleep", "600"]
 KUBECONFIG = os.environ.get("GREENLOOP_TEST_KUBECONFIG", "")
+ACCOUNT = "greenloop-worker"
 IMAGE = os.environ.get("GREENLOOP_TEST_IMAGE", "registry.example/greenloop-box:1")
 
 
@@ -98,6 +100,19 @@ async def open_place(folder: Path) -> AsyncIterator[Place]:
             made = Place(small.kubeconfig, namespace, small, 60.0)
         async with made.stack:
             yield made
+
+
+def grant(cluster: SmallCluster, namespace: str) -> Path:
+    """What the chart installs: an account that may do in the namespace what boxes need. Its kubeconfig."""
+    made: dict[str, Any] = {"ServiceAccount": {}, "Role": {"rules": rules()}}
+    made["RoleBinding"] = {
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": ACCOUNT},
+        "subjects": [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": namespace}],
+    }
+    for kind, body in made.items():
+        cluster.make(kind, namespace, {"metadata": {"name": ACCOUNT}, **body})
+    token = cluster.token_for(namespace, ACCOUNT)
+    return cluster.write_kubeconfig(cluster.folder / "worker.kubeconfig", token, namespace)
 
 
 @contextlib.asynccontextmanager

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from k8s.apiserver.resources import BY_KIND
-from k8s.apiserver.server import small_cluster
+from tests.k8s.cluster_double.objects.resources import BY_KIND
+from tests.k8s.cluster_double.server import small_cluster
 from tests.k8s.objects import IMAGE
 
 NAMESPACE = BY_KIND["Namespace"]

@@ -4,14 +4,13 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from app.demo.places import grant
-from k8s.apiserver.server import small_cluster
 from k8s.boxes import BoxState
 from k8s.kubernetes_boxes import KubernetesBoxes
 from k8s.options import PodOptions
 from k8s.rights import RIGHTS
-from tests.k8s.cluster.conftest import SLEEP, settled
+from tests.k8s.cluster.conftest import SLEEP, grant, settled
 from tests.k8s.cluster.test_kubernetes_boxes import agreed
+from tests.k8s.cluster_double.server import small_cluster
 from tests.k8s.objects import IMAGE, spec
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from k8s import kubernetes_boxes
-from k8s.apiserver.server import SmallCluster, small_cluster
 from k8s.boxes import BoxesUnavailable, BoxSpec, BoxState
 from k8s.cluster import Cluster
 from k8s.kubernetes_boxes import KubernetesBoxes
 from k8s.options import PodOptions
 from k8s.rights import missing_rights, rules
 from tests.k8s.cluster.conftest import settled
+from tests.k8s.cluster_double.server import SmallCluster, small_cluster
 from tests.k8s.objects import IMAGE, spec
 from tests.k8s.runner.conftest import Box as Work
 from tests.k8s.runner.conftest import alive, remains

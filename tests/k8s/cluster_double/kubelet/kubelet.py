@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from k8s.apiserver.errors import Refused
-from k8s.apiserver.podlife import Machine, PodLife
-from k8s.apiserver.podstatus import condition, with_condition
-from k8s.apiserver.resources import BY_KIND
-from k8s.apiserver.scheduler import node, place
-from k8s.apiserver.store import Change, Store
+from tests.k8s.cluster_double.kubelet.podlife import Machine, PodLife
+from tests.k8s.cluster_double.kubelet.podstatus import condition, with_condition
+from tests.k8s.cluster_double.kubelet.scheduler import node, place
+from tests.k8s.cluster_double.objects.errors import Refused
+from tests.k8s.cluster_double.objects.resources import BY_KIND
+from tests.k8s.cluster_double.objects.store import Change, Store
 
 Object = dict[str, Any]
 

@@ -5,10 +5,10 @@ import copy
 import secrets
 from typing import Any
 
-from k8s.apiserver.api import Api
-from k8s.apiserver.podstatus import condition
-from k8s.apiserver.resources import BY_KIND
-from k8s.apiserver.store import now
+from tests.k8s.cluster_double.api import Api
+from tests.k8s.cluster_double.kubelet.podstatus import condition
+from tests.k8s.cluster_double.objects.resources import BY_KIND
+from tests.k8s.cluster_double.objects.store import now
 
 Object = dict[str, Any]
 

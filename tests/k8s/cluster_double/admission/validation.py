@@ -12,8 +12,8 @@ from typing import Any
 
 import pydantic
 
-from k8s.apiserver.errors import Refused, bad_request, invalid
-from k8s.apiserver.resources import Resource
+from tests.k8s.cluster_double.objects.errors import Refused, bad_request, invalid
+from tests.k8s.cluster_double.objects.resources import Resource
 
 Object = dict[str, Any]
 

@@ -13,16 +13,16 @@ from typing import Any
 import uvicorn
 import yaml
 
-from k8s.apiserver.api import Api
-from k8s.apiserver.http import Surface, make_app
-from k8s.apiserver.jobs import Jobs
-from k8s.apiserver.kubelet import Kubelet, make_kubelet
-from k8s.apiserver.network import Proxy
-from k8s.apiserver.rbac import User
-from k8s.apiserver.resources import BY_KIND
-from k8s.apiserver.store import Store
-from k8s.apiserver.tls import Certificates, make_certificates
-from k8s.apiserver.workloads import Workloads
+from tests.k8s.cluster_double.api import Api
+from tests.k8s.cluster_double.controllers.jobs import Jobs
+from tests.k8s.cluster_double.controllers.workloads import Workloads
+from tests.k8s.cluster_double.http.rbac import User
+from tests.k8s.cluster_double.http.surface import Surface, make_app
+from tests.k8s.cluster_double.http.tls import Certificates, make_certificates
+from tests.k8s.cluster_double.kubelet.kubelet import Kubelet, make_kubelet
+from tests.k8s.cluster_double.network import Proxy
+from tests.k8s.cluster_double.objects.resources import BY_KIND
+from tests.k8s.cluster_double.objects.store import Store
 
 Object = dict[str, Any]
 

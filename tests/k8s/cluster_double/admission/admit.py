@@ -4,11 +4,11 @@ from collections import defaultdict
 from decimal import Decimal
 from typing import Any
 
-from k8s.apiserver.errors import forbidden, not_found
-from k8s.apiserver.podsecurity import ENFORCE, refusal
-from k8s.apiserver.resources import BY_KIND, Resource
-from k8s.apiserver.store import Store
-from k8s.apiserver.validation import quantity
+from tests.k8s.cluster_double.admission.podsecurity import ENFORCE, refusal
+from tests.k8s.cluster_double.admission.validation import quantity
+from tests.k8s.cluster_double.objects.errors import forbidden, not_found
+from tests.k8s.cluster_double.objects.resources import BY_KIND, Resource
+from tests.k8s.cluster_double.objects.store import Store
 
 Object = dict[str, Any]
 

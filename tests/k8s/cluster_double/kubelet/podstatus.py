@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from k8s.apiserver.probes import Prober
-from k8s.apiserver.store import now
+from tests.k8s.cluster_double.kubelet.probes import Prober
+from tests.k8s.cluster_double.objects.store import now
 
 Object = dict[str, Any]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from k8s.apiserver.errors import Refused
+from tests.k8s.cluster_double.objects.errors import Refused
 
 Object = dict[str, Any]
 

@@ -8,11 +8,11 @@ import secrets
 from collections.abc import Iterator
 from typing import Any
 
-from k8s.apiserver.api import Api
-from k8s.apiserver.errors import Refused
-from k8s.apiserver.network import ready
-from k8s.apiserver.podstatus import condition
-from k8s.apiserver.resources import BY_KIND, Resource
+from tests.k8s.cluster_double.api import Api
+from tests.k8s.cluster_double.kubelet.podstatus import condition
+from tests.k8s.cluster_double.network import ready
+from tests.k8s.cluster_double.objects.errors import Refused
+from tests.k8s.cluster_double.objects.resources import BY_KIND, Resource
 
 Object = dict[str, Any]
 

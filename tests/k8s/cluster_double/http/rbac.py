@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from k8s.apiserver.errors import Refused
-from k8s.apiserver.resources import BY_KIND, Resource
-from k8s.apiserver.store import Store
+from tests.k8s.cluster_double.objects.errors import Refused
+from tests.k8s.cluster_double.objects.resources import BY_KIND, Resource
+from tests.k8s.cluster_double.objects.store import Store
 
 Object = dict[str, Any]
 

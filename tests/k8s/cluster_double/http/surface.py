@@ -13,14 +13,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from k8s.apiserver import discovery, protobuf
-from k8s.apiserver.api import Api
-from k8s.apiserver.errors import Refused, bad_request, expired
-from k8s.apiserver.patches import APPLY
-from k8s.apiserver.rbac import User, allowed, refuse
-from k8s.apiserver.resources import BY_PATH, Resource
-from k8s.apiserver.selectors import field_matcher, label_matcher
-from k8s.apiserver.store import Change
+from tests.k8s.cluster_double.api import Api
+from tests.k8s.cluster_double.http import discovery, protobuf
+from tests.k8s.cluster_double.http.rbac import User, allowed, refuse
+from tests.k8s.cluster_double.objects.errors import Refused, bad_request, expired
+from tests.k8s.cluster_double.objects.patches import APPLY
+from tests.k8s.cluster_double.objects.resources import BY_PATH, Resource
+from tests.k8s.cluster_double.objects.selectors import field_matcher, label_matcher
+from tests.k8s.cluster_double.objects.store import Change
 
 Object = dict[str, Any]
 

@@ -3,9 +3,9 @@
 from decimal import Decimal
 from typing import Any
 
-from k8s.apiserver.resources import BY_KIND
-from k8s.apiserver.store import Store
-from k8s.apiserver.validation import quantity
+from tests.k8s.cluster_double.admission.validation import quantity
+from tests.k8s.cluster_double.objects.resources import BY_KIND
+from tests.k8s.cluster_double.objects.store import Store
 
 Object = dict[str, Any]
 

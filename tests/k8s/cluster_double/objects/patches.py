@@ -3,7 +3,7 @@
 import copy
 from typing import Any
 
-from k8s.apiserver.errors import Refused, bad_request
+from tests.k8s.cluster_double.objects.errors import Refused, bad_request
 
 Object = dict[str, Any]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from k8s.apiserver.network import port_of
+from tests.k8s.cluster_double.network import port_of
 
 Object = dict[str, Any]
 Run = Callable[[list[str]], Awaitable[int]]

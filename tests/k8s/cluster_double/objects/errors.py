@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from k8s.apiserver.resources import Resource
+from tests.k8s.cluster_double.objects.resources import Resource
 
 Object = dict[str, Any]
 

@@ -13,16 +13,17 @@ from dataclasses import field as dataclass_field
 from pathlib import Path
 from typing import Any
 
-from k8s.apiserver.init import descendants, kill_tree
-from k8s.apiserver.mounts import translate, translation
-from k8s.apiserver.resources import BY_KIND
-from k8s.apiserver.store import Store
+import k8s.runner
+from tests.k8s.cluster_double.kubelet.init import descendants, kill_tree
+from tests.k8s.cluster_double.kubelet.mounts import translate, translation
+from tests.k8s.cluster_double.objects.resources import BY_KIND
+from tests.k8s.cluster_double.objects.store import Store
 
 Object = dict[str, Any]
 
 # What the box image has in this place: a plain copy of the runner.
 RUNNER_PATH = "/opt/greenloop/runner"
-RUNNER_FOLDER = Path(__file__).parent.parent / "runner"
+RUNNER_FOLDER = Path(k8s.runner.__file__).parent
 INIT = Path(__file__).with_name("init.py")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 LAST_WORDS = 2048
@@ -135,8 +136,8 @@ def environment(store: Store, pod: Object, container: Object, volumes: Mapping[s
     paths = translation(container, volumes)
     translated = {name: translate(value, paths) for name, value in env.items()}
     image = {"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8"}
-    if "/tmp" in paths:  # noqa: S108  a path in the container
-        image["TMPDIR"] = paths["/tmp"]  # noqa: S108
+    if "/tmp" in paths:
+        image["TMPDIR"] = paths["/tmp"]
     return image | translated
 
 

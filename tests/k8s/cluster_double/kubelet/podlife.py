@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from k8s.apiserver.mounts import NotMountable, Volumes, translate, translation
-from k8s.apiserver.network import Network, resolved
-from k8s.apiserver.podstatus import condition, container_status, terminated, waiting, with_condition
-from k8s.apiserver.probes import Prober
-from k8s.apiserver.process import Process, Programs, environment
-from k8s.apiserver.resources import BY_KIND
-from k8s.apiserver.store import Store, now
-from k8s.apiserver.validation import quantity
+from tests.k8s.cluster_double.admission.validation import quantity
+from tests.k8s.cluster_double.kubelet.mounts import NotMountable, Volumes, translate, translation
+from tests.k8s.cluster_double.kubelet.podstatus import condition, container_status, terminated, waiting, with_condition
+from tests.k8s.cluster_double.kubelet.probes import Prober
+from tests.k8s.cluster_double.kubelet.process import Process, Programs, environment
+from tests.k8s.cluster_double.network import Network, resolved
+from tests.k8s.cluster_double.objects.resources import BY_KIND
+from tests.k8s.cluster_double.objects.store import Store, now
 
 Object = dict[str, Any]
 

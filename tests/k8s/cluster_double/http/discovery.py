@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from k8s.apiserver.resources import RESOURCES, Resource, groups
+from tests.k8s.cluster_double.objects.resources import RESOURCES, Resource, groups
 
 Object = dict[str, Any]
 

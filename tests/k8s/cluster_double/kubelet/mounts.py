@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from k8s.apiserver.resources import BY_KIND
-from k8s.apiserver.store import Store
+from tests.k8s.cluster_double.objects.resources import BY_KIND
+from tests.k8s.cluster_double.objects.store import Store
 
 Object = dict[str, Any]
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from k8s.apiserver.errors import bad_request
+from tests.k8s.cluster_double.objects.errors import bad_request
 
 Object = dict[str, Any]
 Labels = Mapping[str, str]

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from k8s.apiserver.errors import Refused, already_exists, conflict, expired, modified, not_found
-from k8s.apiserver.resources import Resource
+from tests.k8s.cluster_double.objects.errors import Refused, already_exists, conflict, expired, modified, not_found
+from tests.k8s.cluster_double.objects.resources import Resource
 
 Object = dict[str, Any]
 Key = tuple[Resource, str, str]
@@ -33,7 +33,7 @@ class Change:
     @property
     def item(self) -> Object:
         found = self.after or self.before
-        assert found is not None  # noqa: S101  a change has one of them
+        assert found is not None
         return found
 
 

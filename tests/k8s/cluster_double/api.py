@@ -4,13 +4,13 @@ import asyncio
 import copy
 from typing import Any
 
-from k8s.apiserver.admission import admit
-from k8s.apiserver.errors import bad_request, invalid
-from k8s.apiserver.network import Network
-from k8s.apiserver.patches import applied, patched
-from k8s.apiserver.resources import BY_KIND, RESOURCES, Resource
-from k8s.apiserver.store import Store
-from k8s.apiserver.validation import check_shape, check_update, check_values
+from tests.k8s.cluster_double.admission.admit import admit
+from tests.k8s.cluster_double.admission.validation import check_shape, check_update, check_values
+from tests.k8s.cluster_double.network import Network
+from tests.k8s.cluster_double.objects.errors import bad_request, invalid
+from tests.k8s.cluster_double.objects.patches import applied, patched
+from tests.k8s.cluster_double.objects.resources import BY_KIND, RESOURCES, Resource
+from tests.k8s.cluster_double.objects.store import Store
 
 Object = dict[str, Any]
 

@@ -1,0 +1,1 @@
+"""What an object has to pass before it is stored."""

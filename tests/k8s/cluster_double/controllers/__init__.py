@@ -1,0 +1,1 @@
+"""What makes pods of Deployments, StatefulSets and Jobs."""

@@ -1,0 +1,1 @@
+"""The surface: TLS, tokens and roles, discovery, verbs, lists and watches."""

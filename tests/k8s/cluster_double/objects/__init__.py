@@ -1,0 +1,1 @@
+"""What is stored: kinds, versions, changes, selectors, patches, and the refusals as Kubernetes words them."""
