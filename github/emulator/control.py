@@ -14,19 +14,18 @@ GET  /_local/state          everything there is, in short
 """
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-if TYPE_CHECKING:
-    from github.emulator.local import LocalGitHub
+from github.emulator.admin import Admin
 
 Json = dict[str, Any]
 
 
-def _user(local: "LocalGitHub", body: Json) -> Json:
+def _user(local: Admin, body: Json) -> Json:
     if body.get("type") == "Organization":
         user = local.add_organization(body["login"])
     else:
@@ -34,55 +33,55 @@ def _user(local: "LocalGitHub", body: Json) -> Json:
     return {"id": user.id, "login": user.login, "token": user.token}
 
 
-def _repository(local: "LocalGitHub", body: Json) -> Json:
+def _repository(local: Admin, body: Json) -> Json:
     row = local.add_repository(
         body["full_name"], body.get("from_dir"), body.get("default_branch"), body.get("private", True)
     )
     return {"id": row.id, "full_name": row.full_name, "clone_url": f"{local.web_url}/{row.full_name}.git"}
 
 
-def _permission(local: "LocalGitHub", body: Json) -> Json:
+def _permission(local: Admin, body: Json) -> Json:
     local.set_permission(body["repository"], body["login"], body["role"])
     return body
 
 
-def _installation(local: "LocalGitHub", body: Json) -> Json:
+def _installation(local: Admin, body: Json) -> Json:
     row = local.install(body["owner"], body.get("repositories"), body.get("permissions"), body.get("events"))
     return {"id": row.id}
 
 
-def _webhook(local: "LocalGitHub", body: Json) -> Json:
+def _webhook(local: Admin, body: Json) -> Json:
     local.set_webhook(body["url"], body.get("secret"))
     local.app.hook.content_type = body.get("content_type", local.app.hook.content_type)
     return {"url": local.app.hook.url}
 
 
-def _callbacks(local: "LocalGitHub", body: Json) -> Json:
+def _callbacks(local: Admin, body: Json) -> Json:
     local.set_callback(*body["urls"])
     return {"urls": local.app.callback_urls}
 
 
-def _fault(local: "LocalGitHub", body: Json) -> Json:
+def _fault(local: Admin, body: Json) -> Json:
     return {"id": local.add_fault(**body).id}
 
 
-def _clock(local: "LocalGitHub", body: Json) -> Json:
+def _clock(local: Admin, body: Json) -> Json:
     local.hub.clock.advance(float(body["advance"]))
     return {"now": local.hub.clock.now().isoformat()}
 
 
-def _protection(local: "LocalGitHub", body: Json) -> Json:
+def _protection(local: Admin, body: Json) -> Json:
     options = {key: value for key, value in body.items() if key not in ("repository", "branch")}
     local.protect(body["repository"], body["branch"], **options)
     return body
 
 
-def _ruleset(local: "LocalGitHub", body: Json) -> Json:
+def _ruleset(local: Admin, body: Json) -> Json:
     row = local.add_ruleset(body["repository"], body["name"], body["include"], body["rules"], body.get("exclude") or [])
     return {"id": row.id}
 
 
-def state(local: "LocalGitHub") -> Json:
+def state(local: Admin) -> Json:
     """Everything there is, in short: enough for a person or a test to find it."""
     store = local.store
     return {
@@ -110,7 +109,7 @@ def state(local: "LocalGitHub") -> Json:
     }
 
 
-_ACTS: dict[str, Callable[["LocalGitHub", Json], Json]] = {
+_ACTS: dict[str, Callable[[Admin, Json], Json]] = {
     "users": _user,
     "repositories": _repository,
     "permissions": _permission,
@@ -124,10 +123,10 @@ _ACTS: dict[str, Callable[["LocalGitHub", Json], Json]] = {
 }
 
 
-def routes(local: "LocalGitHub") -> list[Route]:
+def routes(local: Admin) -> list[Route]:
     """The routes below `/_local`. A wrong body answers 400 with what was wrong."""
 
-    def endpoint(act: Callable[["LocalGitHub", Json], Json]) -> Callable[[Request], Awaitable[Response]]:
+    def endpoint(act: Callable[[Admin, Json], Json]) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
             try:
                 return JSONResponse(act(local, await request.json()), 201)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from github.emulator.api.call import Actor
+from github.emulator.actor import Actor
 from github.emulator.clock import Clock
 
 HOUR = timedelta(hours=1)

@@ -5,15 +5,13 @@ import concurrent.futures
 import socket
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import uvicorn
 from starlette.routing import Route
 
 from github.emulator import logs, server
-
-if TYPE_CHECKING:
-    from github.emulator.hub import Hub
+from github.emulator.hub import Hub
 
 T = TypeVar("T")
 START_SECONDS = 20.0
@@ -32,7 +30,7 @@ def bound(host: str, port: int) -> socket.socket:
 class Listener:
     """Starts and stops the thread. Raises OSError when a port is taken."""
 
-    def __init__(self, hub: "Hub", control: Sequence[Route], host: str, port: int, logs_port: int) -> None:
+    def __init__(self, hub: Hub, control: Sequence[Route], host: str, port: int, logs_port: int) -> None:
         self._hub, self._control = hub, control
         self._sockets = [bound(host, each) for each in (port, logs_port)]
         web, blobs = (f"http://{host}:{one.getsockname()[1]}" for one in self._sockets)

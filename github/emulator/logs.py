@@ -2,27 +2,25 @@
 
 import hashlib
 import hmac
-from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-if TYPE_CHECKING:
-    from github.emulator.hub import Hub
+from github.emulator.hub import Hub
 
 LIFETIME_SECONDS = 60
 
 
-def _signature(hub: "Hub", path: str, expires: int) -> str:
+def _signature(hub: Hub, path: str, expires: int) -> str:
     return hmac.new(hub.log_key, f"{path}\n{expires}".encode(), hashlib.sha256).hexdigest()
 
 
-def signed_url(hub: "Hub", path: str) -> str:
+def signed_url(hub: Hub, path: str) -> str:
     """A URL of the blob at `path` (`/jobs/1.txt`, `/runs/1/2.zip`) that holds for a minute."""
-    expires = int(hub.clock.now().timestamp()) + LIFETIME_SECONDS
-    return f"{hub.logs_url}{path}?se={expires}&sig={_signature(hub, path, expires)}"
+    expires = int(hub.store.now().timestamp()) + LIFETIME_SECONDS
+    return f"{hub.store.origins.logs}{path}?se={expires}&sig={_signature(hub, path, expires)}"
 
 
 def _problem(status: int, code: str, message: str) -> Response:
@@ -30,7 +28,7 @@ def _problem(status: int, code: str, message: str) -> Response:
     return Response(body, status, headers={"x-ms-error-code": code}, media_type="application/xml")
 
 
-def application(hub: "Hub") -> Starlette:
+def application(hub: Hub) -> Starlette:
     """The app of the second port."""
 
     async def blob(request: Request) -> Response:
@@ -41,7 +39,7 @@ def application(hub: "Hub") -> Starlette:
         known = expires.isdigit() and hmac.compare_digest(
             request.query_params.get("sig", "").encode(), _signature(hub, path, int(expires)).encode()
         )
-        if not known or int(expires) < hub.clock.now().timestamp():
+        if not known or int(expires) < hub.store.now().timestamp():
             return _problem(403, "AuthenticationFailed", "Server failed to authenticate the request.")
         content = None if hub.faults.log_missing(path) else hub.ci.logs.blob(path)
         if content is None:

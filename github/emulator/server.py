@@ -1,7 +1,6 @@
 """The web application of the first origin: API, git, control, pages."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.convertors import Convertor, register_url_convertor
@@ -10,14 +9,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from github.emulator.api.pipeline import Pipeline
-from github.emulator.git.http import GitHttp
+from github.emulator.githttp.server import GitHttp
+from github.emulator.hub import Hub
 from github.emulator.pages.apps import AppPages
 from github.emulator.pages.authorize import AuthorizePages
 from github.emulator.pages.site import Site
 from github.emulator.rest.table import table
-
-if TYPE_CHECKING:
-    from github.emulator.hub import Hub
 
 
 class _GitTail(Convertor[str]):
@@ -37,7 +34,7 @@ register_url_convertor("git", _GitTail())
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 
 
-def application(hub: "Hub", control: Sequence[Route]) -> Starlette:
+def application(hub: Hub, control: Sequence[Route]) -> Starlette:
     """Everything a client, git or a browser can ask of the web host."""
     pipeline = Pipeline(hub, table())
     git = GitHttp(hub)

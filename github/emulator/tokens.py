@@ -2,12 +2,12 @@
 
 import secrets
 import string
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import jwt
 
-from github.emulator.api.errors import Refusal
+from github.emulator.errors import Refusal
 from github.emulator.store.apps import App
 from github.emulator.store.store import Store
 
@@ -36,7 +36,7 @@ def user_token(prefix: str = "ghu", length: int = 36) -> str:
 class Mint:
     """Makes installation tokens: the older 40 characters, or the stateless `ghs_<APPID>_<JWT>` of about 520."""
 
-    key: str
+    key: str = field(default_factory=lambda: secrets.token_hex(32))
 
     def token(self, app: App, expires_at: datetime, stateless: bool) -> str:
         if not stateless:

@@ -22,7 +22,7 @@ from app.process.worker import run as run_worker
 from app.settings import Settings
 from app.web.app import server
 from github.emulator import LocalGitHub
-from github.emulator.hub import Options
+from github.emulator.options import Options
 from k8s.local import LocalBoxes
 from loops.secrets.vault import Vault
 from loops.sessions.decide import OPEN_SESSION

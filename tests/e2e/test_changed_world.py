@@ -25,9 +25,9 @@ def rename_main(home: House) -> None:
 
     def act() -> None:
         row.git.run("update-ref", "refs/heads/trunk", "refs/heads/main")
-        repositories.changed(hub, row, owner, {"default_branch": "trunk"})
+        repositories.changed(hub.forge, row, owner, {"default_branch": "trunk"})
         for pull in home.local.store.pulls:
-            pulls.base_changed(hub, pull, "trunk", owner)
+            pulls.base_changed(hub.forge, pull, "trunk", owner)
         row.git.run("update-ref", "-d", "refs/heads/main")
 
     home.local.call(act)
@@ -118,14 +118,14 @@ async def test_a_transferred_repository_ends_its_sessions_and_its_new_owner_begi
     await runs(home)
     hub, row, owner = home.local.hub, home.local.repository(REPOSITORY), home.local.user("acme")
     umbrella = home.local.add_organization("umbrella")
-    home.local.call(lambda: repositories.transferred(hub, row, umbrella, owner))
+    home.local.call(lambda: repositories.transferred(hub.forge, row, umbrella, owner))
     first = await home.ended()
     assert (first.status, first.reason) == ("cancelled", "the App lost access to the repository")
     installation = home.local.install("umbrella", ["umbrella/widgets"])
     home.agent(RIGHT)
     issue = home.local.store.issue(row, number)
     assert issue is not None
-    home.local.call(lambda: comments.created(hub, issue, home.local.user("alice"), "@greenloop once more"))
+    home.local.call(lambda: comments.created(hub.forge, issue, home.local.user("alice"), "@greenloop once more"))
     await home.handled("issue_comment", 2)
     second = await home.ended(sessions=2)
     assert (second.outcome, second.installation_id) == ("green", installation.id)

@@ -8,7 +8,7 @@ import pytest
 
 from app.process.wiring import open_loop
 from github.emulator.acts import installations, repositories
-from github.emulator.hub import Options
+from github.emulator.options import Options
 from loops.requests.missed_deliveries import redeliver_missed
 from loops.store.tables import Delivery, Installation
 from tests.e2e.house import REPOSITORY, House, house
@@ -71,7 +71,7 @@ async def test_a_repository_that_is_renamed_during_a_turn_gets_its_pull_request_
     await home.comment(await home.issue(), "@greenloop fix it")
     await running(home)
     row, alice = home.local.repository(REPOSITORY), home.local.user("alice")
-    home.local.call(lambda: repositories.renamed(home.local.hub, row, "gadgets", alice))
+    home.local.call(lambda: repositories.renamed(home.local.hub.forge, row, "gadgets", alice))
     home.let_go()
     session = await home.ended()
     pulls = (await home.http("alice").get("/repos/acme/gadgets/pulls")).json()
@@ -83,7 +83,7 @@ async def test_an_archived_repository_ends_its_sessions_and_a_mention_there_is_n
     await home.comment(await home.issue(), "@greenloop fix it")
     await running(home)
     row, alice = home.local.repository(REPOSITORY), home.local.user("alice")
-    home.local.call(lambda: repositories.archived(home.local.hub, row, True, alice))
+    home.local.call(lambda: repositories.archived(home.local.hub.forge, row, True, alice))
     session = await home.ended()
     assert session.status == "cancelled" and "the repository was archived" in (session.reason or "")
     assert session.pull_number is None
@@ -96,10 +96,10 @@ async def test_a_suspended_installation_ends_its_sessions_and_one_that_is_back_w
     await running(home)
     (installation,) = home.local.store.installations
     owner = home.local.user("acme")
-    home.local.call(lambda: installations.suspended(home.local.hub, installation, owner))
+    home.local.call(lambda: installations.suspended(home.local.hub.forge, installation, owner))
     session = await home.ended()
     assert session.status == "cancelled" and "the App was suspended" in (session.reason or "")
-    home.local.call(lambda: installations.unsuspended(home.local.hub, installation, owner))
+    home.local.call(lambda: installations.unsuspended(home.local.hub.forge, installation, owner))
     home.agent(RIGHT)
     await home.comment(number, "@greenloop once more")
     await home.handled("issue_comment", 2)

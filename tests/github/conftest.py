@@ -104,7 +104,7 @@ def local(shared_github: LocalGitHub) -> Iterator[LocalGitHub]:
     yield shared_github
     shared_github.hub.faults.clear()
     shared_github.hub.answer_observers.clear()
-    shared_github.hub.hook_observers.clear()
+    shared_github.hub.hooks.observers.clear()
 
 
 @pytest.fixture(scope="session")

@@ -2,20 +2,19 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import structlog
 
-from github.emulator.actions import context, matrix
-from github.emulator.actions.expressions import BadExpression, Scope, as_text, truth
-from github.emulator.actions.jobrun import JobRun
-from github.emulator.actions.workflow import BadWorkflow, JobSpec, WorkflowSpec
+from github.emulator.actions.language import matrix
+from github.emulator.actions.language.expressions import BadExpression, Scope, as_text, truth
+from github.emulator.actions.language.workflow import BadWorkflow, JobSpec, WorkflowSpec
+from github.emulator.actions.runner import context
+from github.emulator.actions.runner.jobrun import JobRun
 from github.emulator.acts import checks
 from github.emulator.acts import runs as acts
+from github.emulator.forge import Forge
 from github.emulator.store.runs import Job, Run
-
-if TYPE_CHECKING:
-    from github.emulator.hub import Hub
 
 log = structlog.get_logger(__name__)
 Json = dict[str, Any]
@@ -25,9 +24,16 @@ class Attempt:
     """Runs the jobs `only` (None: all); jobs left out keep the result of the attempt before."""
 
     def __init__(
-        self, hub: "Hub", slots: asyncio.Semaphore, run: Run, spec: WorkflowSpec, only: set[str] | None
+        self,
+        forge: Forge,
+        seconds: float,
+        slots: asyncio.Semaphore,
+        run: Run,
+        spec: WorkflowSpec,
+        only: set[str] | None,
     ) -> None:
-        self.hub, self.run, self.spec = hub, run, spec
+        self.forge, self.run, self.spec = forge, run, spec
+        self._seconds = seconds
         self._slots, self._only = slots, only
         self._cancelled = asyncio.Event()
         self._results: dict[str, Json] = {}
@@ -50,13 +56,13 @@ class Attempt:
             results = [row["result"] for row in self._results.values()]
             order = ("failure", "cancelled", "success")
             worst = next((word for word in order if word in results), "success" if not results else "skipped")
-            acts.run_completed(self.hub, self.run, worst)
+            acts.run_completed(self.forge, self.run, worst)
         except (BadWorkflow, BadExpression) as error:
             self.run.problem = str(error)
-            acts.run_completed(self.hub, self.run, "startup_failure")
+            acts.run_completed(self.forge, self.run, "startup_failure")
         except Exception:
             log.exception("ci.attempt_failed", run=self.run.id)
-            acts.run_completed(self.hub, self.run, "failure")
+            acts.run_completed(self.forge, self.run, "failure")
         finally:
             for watch in self._watches:
                 watch.cancel()
@@ -79,7 +85,7 @@ class Attempt:
 
     def _before(self, key: str) -> Json:
         """What a job came to in an earlier attempt."""
-        jobs = [job for job in self.hub.store.jobs_of(self.run) if job.key == key and job.attempt < self.run.attempt]
+        jobs = [job for job in self.forge.store.jobs_of(self.run) if job.key == key and job.attempt < self.run.attempt]
         newest = max((job.attempt for job in jobs), default=0)
         found = [job for job in jobs if job.attempt == newest]
         outputs = {name: value for job in found for name, value in job.outputs.items()}
@@ -92,7 +98,7 @@ class Attempt:
         skipped = "skipped" in results
         ended = self._cancelled.is_set()
         names = {
-            "github": context.github(self.hub, self.run, self.run.action),
+            "github": context.github(self.forge.store, self.run, self.run.action),
             "needs": needs,
             "matrix": row,
             "vars": {},
@@ -140,27 +146,27 @@ class Attempt:
     def _queue(self, spec: JobSpec, row: Json) -> Job:
         labels = self._scope(spec, row).value(spec.runs_on)
         shown = [as_text(item) for item in (labels if isinstance(labels, list) else [labels])]
-        return acts.job_queued(self.hub, self.run, spec.key, self._name(spec, row), shown, row)
+        return acts.job_queued(self.forge, self.run, spec.key, self._name(spec, row), shown, row)
 
     def _skip(self, spec: JobSpec) -> None:
         """A skipped job has a check run and no log."""
         conclusion = "cancelled" if self._cancelled.is_set() else "skipped"
-        job = acts.job_queued(self.hub, self.run, spec.key, spec.name or spec.key, [], {})
-        acts.job_completed(self.hub, job, conclusion)
+        job = acts.job_queued(self.forge, self.run, spec.key, spec.name or spec.key, [], {})
+        acts.job_completed(self.forge, job, conclusion)
         self._results[spec.key] = {"result": conclusion, "outputs": {}}
 
     async def _one(self, spec: JobSpec, job: Job, stop: asyncio.Event, fail_fast: bool) -> str:
         async with self._slots:
             cancelled = await self._either(stop)
             if cancelled.is_set():
-                acts.job_completed(self.hub, job, "cancelled")
+                acts.job_completed(self.forge, job, "cancelled")
                 return "cancelled"
             needs = {need: self._results[need] for need in spec.needs}
-            run = JobRun(self.hub, job, spec, self.spec, needs, cancelled)
+            run = JobRun(self.forge.store, job, spec, self.spec, needs, cancelled, self._seconds)
             run.plan()
-            acts.job_started(self.hub, job)
+            acts.job_started(self.forge, job)
             conclusion = await run.run()
-        acts.job_completed(self.hub, job, conclusion)
+        acts.job_completed(self.forge, job, conclusion)
         raw = spec.continue_on_error
         forgiven = raw is not None and truth(self._scope(spec, job.matrix).value(raw))
         if conclusion == "failure" and fail_fast and not forgiven:

@@ -1,28 +1,28 @@
 """The CI engine: reads workflows, makes runs, and sees them through."""
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import structlog
 
-from github.emulator.actions import planning, triggers
+from github.emulator.actions import planning
 from github.emulator.actions.attempt import Attempt
-from github.emulator.actions.expressions import BadExpression, Scope
+from github.emulator.actions.language import triggers
+from github.emulator.actions.language.expressions import BadExpression, Scope
 from github.emulator.actions.planning import Found
 from github.emulator.actions.shelf import LogShelf
 from github.emulator.acts import checks, pulls
 from github.emulator.acts import runs as acts
-from github.emulator.defaults import ACTIONS_ID
+from github.emulator.forge import Event, Forge
 from github.emulator.git import commits
-from github.emulator.git.policy import Update
+from github.emulator.git.refs import Update
+from github.emulator.options import Options
+from github.emulator.store.apps import ACTIONS_ID
 from github.emulator.store.checks import CheckRun
-from github.emulator.store.pulls import Pull
+from github.emulator.store.issues import Pull
 from github.emulator.store.repositories import Repository
 from github.emulator.store.runs import Job, Run
 from github.emulator.store.users import User
-
-if TYPE_CHECKING:
-    from github.emulator.hub import Hub
 
 log = structlog.get_logger(__name__)
 _GOOD = ("success", "neutral", "skipped")
@@ -32,10 +32,10 @@ PULL_EVENTS = ("pull_request", "pull_request_target")
 class Engine:
     """Reacts to pushes and pull requests. Everything happens on the server's loop; what comes before it waits."""
 
-    def __init__(self, hub: "Hub") -> None:
-        self._hub = hub
-        self.logs = LogShelf(hub)
-        self.slots = asyncio.Semaphore(hub.options.parallel_jobs)
+    def __init__(self, forge: Forge, options: Options) -> None:
+        self._forge, self._store, self._options = forge, forge.store, options
+        self.logs = LogShelf(forge.store)
+        self.slots = asyncio.Semaphore(options.parallel_jobs)
         self._attempts: dict[int, Attempt] = {}
         self._waiting: list[Attempt] = []
         self._started = False
@@ -58,14 +58,22 @@ class Engine:
 
     # events
 
-    def push(self, repository: Repository, update: Update, by: User) -> None:
+    def follow(self, event: Event) -> None:
+        """Something happened in a repository: start the workflows that it starts."""
+        if event.name == "push" and not event.payload["deleted"]:
+            update = Update(event.payload["before"], event.payload["after"], event.payload["ref"])
+            self._push(event.repository, update, event.sender)
+        if event.name == "pull_request" and event.action is not None:
+            issue = self._store.issue(event.repository, event.payload["number"])
+            if issue is not None and issue.pull is not None:
+                self._pull_request(issue.pull, event.action, event.sender)
+
+    def _push(self, repository: Repository, update: Update, by: User) -> None:
         """A branch or tag was created or moved."""
         git, commit = repository.git, repository.git.resolve(update.new)
         if commit is None:
             return
         branch = update.ref.removeprefix("refs/heads/") if update.ref.startswith("refs/heads/") else None
-        if branch is not None:
-            checks.suites_requested(self._hub, repository, commit, branch, update.old, by)
         if triggers.skips(commits.read(git, commit).message):
             return
         found = planning.workflows(git, commit)
@@ -85,10 +93,10 @@ class Engine:
             run.before = update.old
             self._go(run, one)
 
-    def pull_request(self, pull: Pull, action: str, by: User) -> None:
+    def _pull_request(self, pull: Pull, action: str, by: User) -> None:
         """A pull request was opened or changed. With a conflict no `pull_request` workflow runs."""
-        hub, repository, git = self._hub, pull.repository, pull.repository.git
-        pulls.compute_merge(hub, pull)
+        repository, git = pull.repository, pull.repository.git
+        pulls.compute_merge(self._store, pull)
         if triggers.skips(commits.read(git, pull.head_sha).message):
             return
         for event in PULL_EVENTS:
@@ -105,7 +113,7 @@ class Engine:
                 run = self._run(repository, one, event, ref, head, commit, branch, source, by)
                 run.action, run.pull_number = action, pull.number
                 run.base_ref, run.base_sha = pull.base_ref, pull.base_sha
-                self._go(run, one, wait=not of_base and planning.needs_approval(hub, pull))
+                self._go(run, one, wait=not of_base and planning.needs_approval(self._store, pull))
 
     # runs
 
@@ -121,16 +129,16 @@ class Engine:
         source: Repository | None,
         by: User,
     ) -> Run:
-        hub, now = self._hub, self._hub.clock.now()
+        store, now = self._store, self._store.now()
         name = one.spec.name if one.spec else one.path
-        workflow = acts.workflow_of(hub, repository, one.path, name)
-        app = next(app for app in hub.store.apps if app.id == ACTIONS_ID)
+        workflow = acts.workflow_of(self._forge, repository, one.path, name)
+        app = next(app for app in store.apps if app.id == ACTIONS_ID)
         crosses = source is not repository
-        suite = checks.suite_created(hub, repository, app, head, None if crosses else branch, None, head)
+        suite = checks.suite_created(self._forge, repository, app, head, None if crosses else branch, None, head)
         number = repository.last_run_number.get(one.path, 0) + 1
         repository.last_run_number[one.path] = number
         run = Run(
-            id=hub.store.runs.new_id(),
+            id=store.runs.new_id(),
             repository=repository,
             workflow=workflow,
             name=name,
@@ -150,16 +158,16 @@ class Engine:
             started_at=now,
         )
         suite.run_id = run.id
-        return hub.store.runs.add(run)
+        return store.runs.add(run)
 
     def _go(self, run: Run, one: Found, wait: bool = False) -> None:
-        acts.tell_run(self._hub, run, "requested")
+        acts.tell_run(self._forge, run, "requested")
         if one.spec is None:
             log.info("ci.bad_workflow", path=one.path, problem=one.problem)
             run.problem = one.problem
-            acts.run_completed(self._hub, run, "startup_failure")
+            acts.run_completed(self._forge, run, "startup_failure")
         elif wait:
-            acts.run_completed(self._hub, run, "action_required")
+            acts.run_completed(self._forge, run, "action_required")
         else:
             self._supersede(run, one)
             self._launch(run, one)
@@ -176,14 +184,14 @@ class Engine:
             run.group = Scope(names | {"inputs": {}, "vars": {}}).substitute(str(group))
         except BadExpression:
             return
-        for other in self._hub.store.runs:
+        for other in self._store.runs:
             if other is not run and other.repository is run.repository and other.group == run.group:
                 self.cancel(other)
 
     def _launch(self, run: Run, one: Found, only: set[str] | None = None) -> None:
         if one.spec is None:
             return
-        attempt = Attempt(self._hub, self.slots, run, one.spec, only)
+        attempt = Attempt(self._forge, self._options.job_seconds, self.slots, run, one.spec, only)
         if self._started:
             self._begin(attempt)
         else:
@@ -208,26 +216,26 @@ class Engine:
         )
         if one is None or one.spec is None:
             return False
-        now = self._hub.clock.now()
+        now = self._store.now()
         names = None if only is None else _with_dependents(one, only)
-        for job in self._hub.store.jobs_at(run, run.attempt):
+        for job in self._store.jobs_at(run, run.attempt):
             if names is None or job.key in names:
                 job.check.superseded = True
         run.attempt, run.status, run.conclusion, run.cancelled = run.attempt + 1, "queued", None, False
         run.triggering_actor, run.started_at, run.updated_at = by, now, now
         run.suite.status, run.suite.conclusion = "queued", None
-        acts.tell_run(self._hub, run, "requested")
+        acts.tell_run(self._forge, run, "requested")
         self._launch(run, one, names)
         return True
 
     def rerun_failed(self, run: Run, by: User) -> bool:
         """The failed jobs, and those that hang on them. False while it still runs."""
-        jobs = self._hub.store.jobs_at(run, run.attempt)
+        jobs = self._store.jobs_at(run, run.attempt)
         return self.rerun(run, by, {job.key for job in jobs if job.conclusion not in _GOOD})
 
     def rerun_of_check(self, check: CheckRun, by: User) -> bool:
         """The job behind a check run."""
-        job = self._hub.store.jobs.get(check.job_id or 0)
+        job = self._store.jobs.get(check.job_id or 0)
         return job is not None and self.rerun_job(job, by)
 
     def rerun_job(self, job: Job, by: User) -> bool:

@@ -1,19 +1,16 @@
 """From an event to the workflows it starts: which files, which commit, which changed paths."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from github.emulator.actions import triggers
-from github.emulator.actions.triggers import Occasion
-from github.emulator.actions.workflow import BadWorkflow, WorkflowSpec, read
-from github.emulator.git.policy import Update
+from github.emulator.actions.language import triggers
+from github.emulator.actions.language.triggers import Occasion
+from github.emulator.actions.language.workflow import BadWorkflow, WorkflowSpec, read
+from github.emulator.git.refs import Update
 from github.emulator.git.repository import EMPTY_TREE, ZERO, GitRepository
-from github.emulator.store.pulls import Pull
+from github.emulator.store.issues import Pull
 from github.emulator.store.repositories import Repository
+from github.emulator.store.store import Store
 from github.emulator.views.pulls import merge_base
-
-if TYPE_CHECKING:
-    from github.emulator.hub import Hub
 
 FOLDER = ".github/workflows"
 
@@ -86,9 +83,9 @@ def pull_occasion(pull: Pull, event: str, action: str) -> Occasion:
     return Occasion(event, f"refs/pull/{pull.number}/merge", branch=pull.base_ref, action=action, paths=paths)
 
 
-def needs_approval(hub: "Hub", pull: Pull) -> bool:
+def needs_approval(store: Store, pull: Pull) -> bool:
     """Runs of a fork wait for a maintainer while its author has nothing merged and no rights here."""
     author = pull.issue.user
     if not pull.crosses_repositories or pull.repository.allows(author, "write"):
         return False
-    return not any(p.merged_at and p.issue.user is author for p in hub.store.pulls_of(pull.repository))
+    return not any(p.merged_at and p.issue.user is author for p in store.pulls_of(pull.repository))

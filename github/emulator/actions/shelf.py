@@ -3,12 +3,9 @@
 import io
 import re
 import zipfile
-from typing import TYPE_CHECKING
 
 from github.emulator.store.runs import Job, Run
-
-if TYPE_CHECKING:
-    from github.emulator.hub import Hub
+from github.emulator.store.store import Store
 
 
 def job_path(job: Job) -> str:
@@ -22,20 +19,20 @@ def run_path(run: Run, attempt: int) -> str:
 class LogShelf:
     """Blobs by path. A job that has not finished has none."""
 
-    def __init__(self, hub: "Hub") -> None:
-        self._hub = hub
+    def __init__(self, store: Store) -> None:
+        self._store = store
 
     def blob(self, path: str) -> bytes | None:
         if found := re.fullmatch(r"/jobs/(\d+)\.txt", path):
-            job = self._hub.store.jobs.get(int(found[1]))
+            job = self._store.jobs.get(int(found[1]))
             return job.log if job is not None else None
         if found := re.fullmatch(r"/runs/(\d+)/(\d+)\.zip", path):
-            run = self._hub.store.runs.get(int(found[1]))
+            run = self._store.runs.get(int(found[1]))
             return self._archive(run, int(found[2])) if run is not None else None
         return None
 
     def _archive(self, run: Run, attempt: int) -> bytes | None:
-        jobs = [job for job in self._hub.store.jobs_at(run, attempt) if job.log is not None]
+        jobs = [job for job in self._store.jobs_at(run, attempt) if job.log is not None]
         if not jobs:
             return None
         buffer = io.BytesIO()

@@ -9,16 +9,14 @@ import hmac
 import secrets
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
+from github.emulator.forge import Forge
 from github.emulator.store.apps import App
 from github.emulator.store.authorizations import PendingAuthorization, UserToken
 from github.emulator.store.users import User
 from github.emulator.tokens import user_token
-
-if TYPE_CHECKING:
-    from github.emulator.hub import Hub
 
 CODE_LIFETIME = timedelta(minutes=10)
 TOKEN_SECONDS = 8 * 3600
@@ -60,27 +58,27 @@ def redirect_of(app: App, wanted: str) -> str:
     raise Mismatch
 
 
-def agreed(hub: "Hub", app: App, user: User, redirect_uri: str, challenge: str) -> PendingAuthorization:
+def agreed(forge: Forge, app: App, user: User, redirect_uri: str, challenge: str) -> PendingAuthorization:
     """The person agreed: here is the code for the redirect."""
-    pending = PendingAuthorization(secrets.token_hex(10), app, user, redirect_uri, challenge, hub.clock.now())
-    hub.store.authorizations[pending.code] = pending
+    pending = PendingAuthorization(secrets.token_hex(10), app, user, redirect_uri, challenge, forge.now())
+    forge.store.authorizations[pending.code] = pending
     return pending
 
 
-def exchanged(hub: "Hub", given: Mapping[str, str]) -> dict[str, Any]:
+def exchanged(forge: Forge, given: Mapping[str, str]) -> dict[str, Any]:
     """The answer to an exchange: a token, or an error; both are sent with 200."""
-    app = next((each for each in hub.store.apps if each.client_id == given.get("client_id")), None)
+    app = next((each for each in forge.store.apps if each.client_id == given.get("client_id")), None)
     if app is None or not hmac.compare_digest(app.client_secret, given.get("client_secret", "")):
         return BAD_CLIENT
-    pending = hub.store.authorizations.pop(given.get("code", ""), None)
-    if pending is None or pending.app is not app or pending.created_at + CODE_LIFETIME < hub.clock.now():
+    pending = forge.store.authorizations.pop(given.get("code", ""), None)
+    if pending is None or pending.app is not app or pending.created_at + CODE_LIFETIME < forge.now():
         return BAD_CODE
     if given.get("redirect_uri", pending.redirect_uri) != pending.redirect_uri:
         return MISMATCH
     if pending.challenge and _challenge(given.get("code_verifier", "")) != pending.challenge:
         return BAD_CODE
-    token = UserToken(user_token(), app, pending.user, hub.clock.now() + timedelta(seconds=TOKEN_SECONDS))
-    hub.store.user_tokens[token.token] = token
+    token = UserToken(user_token(), app, pending.user, forge.now() + timedelta(seconds=TOKEN_SECONDS))
+    forge.store.user_tokens[token.token] = token
     return {
         "access_token": token.token,
         "expires_in": TOKEN_SECONDS,

@@ -1,8 +1,8 @@
 """Issues: opened, edited, closed, labelled, assigned."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from github.emulator.hooks.emit import emit
+from github.emulator.forge import Forge
 from github.emulator.store.apps import App
 from github.emulator.store.issues import Issue
 from github.emulator.store.repositories import Label, Repository
@@ -11,24 +11,21 @@ from github.emulator.views import issues as views
 from github.emulator.views import pulls as pull_views
 from github.emulator.views import repositories, users
 
-if TYPE_CHECKING:
-    from github.emulator.hub import Hub
-
 Json = dict[str, Any]
 
 
-def tell(hub: "Hub", issue: Issue, action: str, sender: User, **extra: Any) -> None:
+def tell(forge: Forge, issue: Issue, action: str, sender: User, **extra: Any) -> None:
     """The `issues` event, or `pull_request` where the issue is one."""
     if issue.pull is None:
-        payload: Json = {"issue": views.full(hub, issue)} | extra
-        emit(hub, "issues", action, payload, issue.repository, sender)
+        payload: Json = {"issue": views.full(forge.store, issue)} | extra
+        forge.emit("issues", action, payload, issue.repository, sender)
     else:
-        payload = {"number": issue.number, "pull_request": pull_views.full(hub, issue.pull)} | extra
-        emit(hub, "pull_request", action, payload, issue.repository, sender)
+        payload = {"number": issue.number, "pull_request": pull_views.full(forge.store, issue.pull)} | extra
+        forge.emit("pull_request", action, payload, issue.repository, sender)
 
 
 def opened(
-    hub: "Hub",
+    forge: Forge,
     repository: Repository,
     by: User,
     title: str,
@@ -38,9 +35,9 @@ def opened(
     via_app: App | None = None,
 ) -> Issue:
     """Open an issue. As on GitHub, `opened` comes first and each label and assignee then has its own event."""
-    now = hub.clock.now()
+    now = forge.now()
     issue = Issue(
-        id=hub.store.issues.new_id(),
+        id=forge.store.issues.new_id(),
         repository=repository,
         number=repository.next_number(),
         title=title,
@@ -50,18 +47,18 @@ def opened(
         updated_at=now,
         via_app=via_app,
     )
-    hub.store.issues.add(issue)
-    issue.labels = [label_of(hub, repository, name) for name in labels or []]
+    forge.store.issues.add(issue)
+    issue.labels = [label_of(forge, repository, name) for name in labels or []]
     issue.assignees = list(assignees or [])
-    tell(hub, issue, "opened", by)
+    tell(forge, issue, "opened", by)
     for label in issue.labels:
-        tell(hub, issue, "labeled", by, label=repositories.label(hub, repository, label))
+        tell(forge, issue, "labeled", by, label=repositories.label(forge.store, repository, label))
     for user in issue.assignees:
-        tell(hub, issue, "assigned", by, assignee=users.simple(hub, user))
+        tell(forge, issue, "assigned", by, assignee=users.simple(forge.store, user))
     return issue
 
 
-def edited(hub: "Hub", issue: Issue, by: User, title: str | None, body: str | None, body_given: bool) -> None:
+def edited(forge: Forge, issue: Issue, by: User, title: str | None, body: str | None, body_given: bool) -> None:
     """Change title or body, with `changes` saying what they were."""
     changes: Json = {}
     if title is not None and title != issue.title:
@@ -71,69 +68,69 @@ def edited(hub: "Hub", issue: Issue, by: User, title: str | None, body: str | No
         changes["body"] = {"from": issue.body or ""}
         issue.body = body
     if changes:
-        issue.updated_at = hub.clock.now()
-        tell(hub, issue, "edited", by, changes=changes)
+        issue.updated_at = forge.now()
+        tell(forge, issue, "edited", by, changes=changes)
 
 
-def closed(hub: "Hub", issue: Issue, by: User, reason: str | None = "completed") -> None:
+def closed(forge: Forge, issue: Issue, by: User, reason: str | None = "completed") -> None:
     if issue.state == "closed":
         return
     issue.state = "closed"
     issue.state_reason = None if issue.pull else reason
-    issue.closed_at = issue.updated_at = hub.clock.now()
+    issue.closed_at = issue.updated_at = forge.now()
     issue.closed_by = by
-    tell(hub, issue, "closed", by)
+    tell(forge, issue, "closed", by)
 
 
-def reopened(hub: "Hub", issue: Issue, by: User) -> None:
+def reopened(forge: Forge, issue: Issue, by: User) -> None:
     if issue.state == "open":
         return
     issue.state = "open"
     issue.state_reason = None if issue.pull else "reopened"
     issue.closed_at = issue.closed_by = None
-    issue.updated_at = hub.clock.now()
-    tell(hub, issue, "reopened", by)
+    issue.updated_at = forge.now()
+    tell(forge, issue, "reopened", by)
 
 
-def deleted(hub: "Hub", issue: Issue, by: User) -> None:
+def deleted(forge: Forge, issue: Issue, by: User) -> None:
     issue.deleted = True
-    tell(hub, issue, "deleted", by)
+    tell(forge, issue, "deleted", by)
 
 
-def label_of(hub: "Hub", repository: Repository, name: str) -> Label:
+def label_of(forge: Forge, repository: Repository, name: str) -> Label:
     """The repository's label of that name, made if there is none."""
     key = name.lower()
     if key not in repository.labels:
-        repository.labels[key] = Label(hub.store.labels.new_id(), name)
+        repository.labels[key] = Label(forge.store.labels.new_id(), name)
     return repository.labels[key]
 
 
-def labelled(hub: "Hub", issue: Issue, names: list[str], by: User) -> None:
+def labelled(forge: Forge, issue: Issue, names: list[str], by: User) -> None:
     for name in names:
-        label = label_of(hub, issue.repository, name)
+        label = label_of(forge, issue.repository, name)
         if label not in issue.labels:
             issue.labels.append(label)
-            issue.updated_at = hub.clock.now()
-            tell(hub, issue, "labeled", by, label=repositories.label(hub, issue.repository, label))
+            issue.updated_at = forge.now()
+            tell(forge, issue, "labeled", by, label=repositories.label(forge.store, issue.repository, label))
 
 
-def unlabelled(hub: "Hub", issue: Issue, label: Label, by: User) -> None:
+def unlabelled(forge: Forge, issue: Issue, label: Label, by: User) -> None:
     issue.labels.remove(label)
-    issue.updated_at = hub.clock.now()
-    tell(hub, issue, "unlabeled", by, label=repositories.label(hub, issue.repository, label))
+    issue.updated_at = forge.now()
+    tell(forge, issue, "unlabeled", by, label=repositories.label(forge.store, issue.repository, label))
 
 
-def assigned(hub: "Hub", issue: Issue, people: list[User], by: User) -> None:
+def assigned(forge: Forge, issue: Issue, people: list[User], by: User) -> None:
     for user in people:
         if user not in issue.assignees:
             issue.assignees.append(user)
-            issue.updated_at = hub.clock.now()
-            tell(hub, issue, "assigned", by, assignee=users.simple(hub, user))
+            issue.updated_at = forge.now()
+            tell(forge, issue, "assigned", by, assignee=users.simple(forge.store, user))
 
 
-def unassigned(hub: "Hub", issue: Issue, people: list[User], by: User) -> None:
+def unassigned(forge: Forge, issue: Issue, people: list[User], by: User) -> None:
     for user in people:
         if user in issue.assignees:
             issue.assignees.remove(user)
-            issue.updated_at = hub.clock.now()
-            tell(hub, issue, "unassigned", by, assignee=users.simple(hub, user))
+            issue.updated_at = forge.now()
+            tell(forge, issue, "unassigned", by, assignee=users.simple(forge.store, user))

@@ -3,16 +3,13 @@
 import re
 import secrets
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from github.emulator.acts import accounts
-from github.emulator.store.apps import App
-from github.emulator.store.manifests import PendingApp
+from github.emulator.forge import Forge
+from github.emulator.store.apps import App, PendingApp
 from github.emulator.store.users import User
 from github.emulator.views import apps as views
-
-if TYPE_CHECKING:
-    from github.emulator.hub import Hub
 
 LIFETIME = timedelta(hours=1)
 _LEVELS = ("read", "write", "admin")
@@ -43,27 +40,27 @@ def _is_url(value: object) -> bool:
     return isinstance(value, str) and re.match(r"https?://[^/\s]+", value) is not None
 
 
-def agreed(hub: "Hub", owner: User, manifest: dict[str, Any]) -> PendingApp:
+def agreed(forge: Forge, owner: User, manifest: dict[str, Any]) -> PendingApp:
     """A person agreed: here is the code for the redirect."""
-    pending = PendingApp(secrets.token_hex(20), owner, checked(manifest), hub.clock.now())
-    hub.manifests[pending.code] = pending
+    pending = PendingApp(secrets.token_hex(20), owner, checked(manifest), forge.now())
+    forge.store.manifests[pending.code] = pending
     return pending
 
 
-def converted(hub: "Hub", code: str) -> App | None:
+def converted(forge: Forge, code: str) -> App | None:
     """The App, made now. None for a code that is unknown, used or older than an hour."""
-    pending = hub.manifests.pop(code, None)
-    if pending is None or pending.created_at + LIFETIME < hub.clock.now():
+    pending = forge.store.manifests.pop(code, None)
+    if pending is None or pending.created_at + LIFETIME < forge.now():
         return None
     manifest, owner = pending.manifest, pending.owner
     name = str(manifest.get("name") or "app")
     slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "app"
-    taken = {app.slug for app in hub.store.apps}
+    taken = {app.slug for app in forge.store.apps}
     while slug in taken:
         slug += "-1"
     hook = manifest.get("hook_attributes") or {}
     app = accounts.app_added(
-        hub,
+        forge,
         slug,
         owner,
         dict(manifest.get("default_permissions") or {}),
@@ -76,11 +73,11 @@ def converted(hub: "Hub", code: str) -> App | None:
     app.description = str(manifest.get("description") or "")
     app.setup_url = str(manifest.get("setup_url") or "")
     app.callback_urls = [str(url) for url in manifest.get("callback_urls") or []]
-    ping(hub, app)
+    ping(forge, app)
     return app
 
 
-def ping(hub: "Hub", app: App) -> None:
+def ping(forge: Forge, app: App) -> None:
     """The first webhook of a new hook; it belongs to no installation."""
     hook = app.hook
     payload = {
@@ -96,7 +93,7 @@ def ping(hub: "Hub", app: App) -> None:
             "updated_at": app.updated_at.isoformat(timespec="seconds"),
             "created_at": app.created_at.isoformat(timespec="seconds"),
             "app_id": app.id,
-            "deliveries_url": f"{hub.api_url}/app/hook/deliveries",
+            "deliveries_url": f"{forge.store.origins.api}/app/hook/deliveries",
         },
     }
-    hub.hooks.send(app, "ping", None, payload, None, None)
+    forge.send(app, "ping", payload)

@@ -1,23 +1,19 @@
 """Pull requests: opened, brought up to date with their branches, merged, made drafts and ready."""
 
-from typing import TYPE_CHECKING
-
 from github.emulator.acts.issues import tell
+from github.emulator.forge import Forge
 from github.emulator.git import refs
 from github.emulator.git.commits import Commit, Person, write
 from github.emulator.store.apps import App
-from github.emulator.store.issues import Issue
-from github.emulator.store.pulls import Pull
+from github.emulator.store.issues import Issue, Pull
 from github.emulator.store.repositories import Repository
+from github.emulator.store.store import Store
 from github.emulator.store.users import User
 from github.emulator.views import users
 
-if TYPE_CHECKING:
-    from github.emulator.hub import Hub
-
 
 def opened(
-    hub: "Hub",
+    forge: Forge,
     repository: Repository,
     by: User,
     title: str,
@@ -31,14 +27,22 @@ def opened(
     issue: Issue | None = None,
 ) -> Pull:
     """Open a pull request, or turn an issue into one. Both branches are known to exist."""
-    now = hub.clock.now()
+    now, store = forge.now(), forge.store
     if issue is None:
         issue = Issue(
-            hub.store.issues.new_id(), repository, repository.next_number(), title, body, by, now, now, via_app=via_app
+            forge.store.issues.new_id(),
+            repository,
+            repository.next_number(),
+            title,
+            body,
+            by,
+            now,
+            now,
+            via_app=via_app,
         )
-        hub.store.issues.add(issue)
+        store.issues.add(issue)
     pull = Pull(
-        id=hub.store.pulls.new_id(),
+        id=forge.store.pulls.new_id(),
         issue=issue,
         head_repository=head_repository,
         head_label=f"{head_repository.owner.login}:{head_ref}",
@@ -49,10 +53,9 @@ def opened(
         draft=draft,
         maintainer_can_modify=maintainer_can_modify,
     )
-    issue.pull = hub.store.pulls.add(pull)
+    issue.pull = forge.store.pulls.add(pull)
     follow_head(pull)
-    tell(hub, issue, "opened", by)
-    hub.ci.pull_request(pull, "opened", by)
+    tell(forge, issue, "opened", by)
     return pull
 
 
@@ -64,7 +67,7 @@ def follow_head(pull: Pull) -> None:
     refs.move(git, f"refs/pull/{pull.number}/head", pull.head_sha)
 
 
-def compute_merge(hub: "Hub", pull: Pull) -> None:
+def compute_merge(store: Store, pull: Pull) -> None:
     """Make the test merge and learn whether the branches conflict."""
     ends = (pull.base_sha, pull.head_sha)
     if pull.merge_of == ends:
@@ -78,58 +81,56 @@ def compute_merge(hub: "Hub", pull: Pull) -> None:
             refs.delete(git, name)
         return
     message = f"Merge {pull.head_sha} into {pull.base_sha}"
-    who = Person("GitHub", "noreply@github.com", hub.clock.now())
-    merge = write(git, Commit("", tree, ends, who, who, message), hub.signer.sign)
+    who = Person("GitHub", "noreply@github.com", store.now())
+    merge = write(git, Commit("", tree, ends, who, who, message), store.signer.sign)
     pull.merge_sha = merge.sha
     refs.move(git, name, merge.sha)
 
 
-def synchronized(hub: "Hub", pull: Pull, before: str, after: str, by: User) -> None:
+def synchronized(forge: Forge, pull: Pull, before: str, after: str, by: User) -> None:
     """The head branch moved. Line comments on lines that are gone become outdated by view."""
     pull.head_sha = after
     follow_head(pull)
-    pull.issue.updated_at = hub.clock.now()
-    tell(hub, pull.issue, "synchronize", by, before=before, after=after)
-    hub.ci.pull_request(pull, "synchronize", by)
+    pull.issue.updated_at = forge.now()
+    tell(forge, pull.issue, "synchronize", by, before=before, after=after)
 
 
-def draft_changed(hub: "Hub", pull: Pull, draft: bool, by: User) -> None:
+def draft_changed(forge: Forge, pull: Pull, draft: bool, by: User) -> None:
     if pull.draft == draft:
         return
     pull.draft = draft
-    pull.issue.updated_at = hub.clock.now()
+    pull.issue.updated_at = forge.now()
     action = "converted_to_draft" if draft else "ready_for_review"
-    tell(hub, pull.issue, action, by)
-    hub.ci.pull_request(pull, action, by)
+    tell(forge, pull.issue, action, by)
 
 
-def base_changed(hub: "Hub", pull: Pull, base_ref: str, by: User) -> None:
+def base_changed(forge: Forge, pull: Pull, base_ref: str, by: User) -> None:
     before, before_sha = pull.base_ref, pull.base_sha
     pull.base_ref = base_ref
     pull.base_sha = refs.sha_of(pull.repository.git, f"refs/heads/{base_ref}") or pull.base_sha
-    pull.issue.updated_at = hub.clock.now()
+    pull.issue.updated_at = forge.now()
     changes = {"base": {"ref": {"from": before}, "sha": {"from": before_sha}}}
-    tell(hub, pull.issue, "edited", by, changes=changes)
+    tell(forge, pull.issue, "edited", by, changes=changes)
 
 
-def merged(hub: "Hub", pull: Pull, sha: str, by: User) -> None:
+def merged(forge: Forge, pull: Pull, sha: str, by: User) -> None:
     """Its commits are in the base branch now, as `sha`."""
-    now = hub.clock.now()
+    now = forge.now()
     pull.merged_at, pull.merged_by, pull.merge_sha = now, by, sha
     issue = pull.issue
     issue.state, issue.closed_at, issue.closed_by, issue.updated_at = "closed", now, by, now
-    tell(hub, issue, "closed", by)
+    tell(forge, issue, "closed", by)
 
 
-def reviewers_requested(hub: "Hub", pull: Pull, people: list[User], by: User) -> None:
+def reviewers_requested(forge: Forge, pull: Pull, people: list[User], by: User) -> None:
     for user in people:
         if user not in pull.requested_reviewers:
             pull.requested_reviewers.append(user)
-            tell(hub, pull.issue, "review_requested", by, requested_reviewer=users.simple(hub, user))
+            tell(forge, pull.issue, "review_requested", by, requested_reviewer=users.simple(forge.store, user))
 
 
-def reviewers_removed(hub: "Hub", pull: Pull, people: list[User], by: User) -> None:
+def reviewers_removed(forge: Forge, pull: Pull, people: list[User], by: User) -> None:
     for user in people:
         if user in pull.requested_reviewers:
             pull.requested_reviewers.remove(user)
-            tell(hub, pull.issue, "review_request_removed", by, requested_reviewer=users.simple(hub, user))
+            tell(forge, pull.issue, "review_request_removed", by, requested_reviewer=users.simple(forge.store, user))

@@ -1,26 +1,23 @@
 """A ref moved, by git or by REST: who must hear of it."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from github.emulator.acts import issues, pulls
+from github.emulator.acts import checks, issues, pulls
+from github.emulator.forge import Forge
 from github.emulator.git import commits, diff
-from github.emulator.git.policy import Update
+from github.emulator.git.refs import Update
 from github.emulator.git.repository import EMPTY_TREE, ZERO, GitRepository
-from github.emulator.hooks.emit import emit
 from github.emulator.store.repositories import Repository
 from github.emulator.store.users import User
 from github.emulator.views.commits import account
-
-if TYPE_CHECKING:
-    from github.emulator.hub import Hub
 
 Json = dict[str, Any]
 MAX_COMMITS = 2048
 
 
-def pushed(hub: "Hub", repository: Repository, update: Update, by: User) -> None:
+def pushed(forge: Forge, repository: Repository, update: Update, by: User) -> None:
     """Tell everybody: `create`/`delete`, `push`, pull requests of the branch, check suites and workflows."""
-    repository.pushed_at = repository.updated_at = hub.clock.now()
+    repository.pushed_at = repository.updated_at = forge.now()
     branch = update.ref.removeprefix("refs/heads/") if update.ref.startswith("refs/heads/") else None
     tag = update.ref.removeprefix("refs/tags/") if update.ref.startswith("refs/tags/") else None
     if branch is None and tag is None:
@@ -28,28 +25,29 @@ def pushed(hub: "Hub", repository: Repository, update: Update, by: User) -> None
     brief: Json = {"ref": branch or tag, "ref_type": "branch" if branch else "tag", "pusher_type": "user"}
     if update.old == ZERO:
         about = {"master_branch": repository.default_branch, "description": repository.description}
-        emit(hub, "create", None, brief | about, repository, by)
+        forge.emit("create", None, brief | about, repository, by)
     if update.new == ZERO:
-        emit(hub, "delete", None, brief, repository, by)
-    emit(hub, "push", None, _payload(hub, repository, update, by), repository, by)
+        forge.emit("delete", None, brief, repository, by)
     if branch is not None:
-        _follow_branch(hub, repository, branch, update, by)
-    if update.new != ZERO:
-        hub.ci.push(repository, update, by)
+        _follow_branch(forge, repository, branch, update, by)
+    commit = repository.git.resolve(update.new) if update.new != ZERO else None
+    if branch is not None and commit is not None:
+        checks.suites_requested(forge, repository, commit, branch, update.old, by)
+    forge.emit("push", None, _payload(forge, repository, update, by), repository, by)
 
 
-def _follow_branch(hub: "Hub", repository: Repository, branch: str, update: Update, by: User) -> None:
-    for pull in list(hub.store.pulls):
+def _follow_branch(forge: Forge, repository: Repository, branch: str, update: Update, by: User) -> None:
+    for pull in list(forge.store.pulls):
         if not pull.open:
             continue
         if pull.head_repository is repository and pull.head_ref == branch:
             if update.new == ZERO:
-                issues.closed(hub, pull.issue, by)
+                issues.closed(forge, pull.issue, by)
             elif pull.head_sha != update.new:
-                pulls.synchronized(hub, pull, pull.head_sha, update.new, by)
+                pulls.synchronized(forge, pull, pull.head_sha, update.new, by)
         if pull.repository is repository and pull.base_ref == branch and update.new != ZERO:
             if repository.git.is_ancestor(pull.head_sha, update.new):
-                pulls.merged(hub, pull, update.new, by)
+                pulls.merged(forge, pull, update.new, by)
             else:
                 pull.base_sha = update.new
 
@@ -64,10 +62,10 @@ def _changed_paths(git: GitRepository, commit: commits.Commit) -> Json:
     }
 
 
-def _commit(hub: "Hub", repository: Repository, commit: commits.Commit) -> Json:
+def _commit(forge: Forge, repository: Repository, commit: commits.Commit) -> Json:
     def person(who: commits.Person) -> Json:
         body = {"name": who.name, "email": who.email, "date": who.date.isoformat()}
-        known = account(hub, who.email)
+        known = account(forge.store, who.email)
         return body | ({"username": known.login} if known else {})
 
     return {
@@ -76,27 +74,27 @@ def _commit(hub: "Hub", repository: Repository, commit: commits.Commit) -> Json:
         "distinct": True,
         "message": commit.message.rstrip("\n"),
         "timestamp": commit.committer.date.isoformat(),
-        "url": f"{hub.web_url}/{repository.full_name}/commit/{commit.sha}",
+        "url": f"{forge.store.origins.web}/{repository.full_name}/commit/{commit.sha}",
         "author": person(commit.author),
         "committer": person(commit.committer),
         **_changed_paths(repository.git, commit),
     }
 
 
-def _payload(hub: "Hub", repository: Repository, update: Update, by: User) -> Json:
+def _payload(forge: Forge, repository: Repository, update: Update, by: User) -> Json:
     """The `push` event. Its repository has moments as numbers, unlike everywhere else."""
     git = repository.git
-    page = f"{hub.web_url}/{repository.full_name}"
+    page = f"{forge.store.origins.web}/{repository.full_name}"
     created, deleted = update.old == ZERO, update.new == ZERO
     shas: list[str] = []
     if not deleted and update.ref.startswith("refs/heads/"):
         exclude = [f"^{update.old}"] if not created else _other_branches(git, update.ref)
         shas = git.text("rev-list", "--topo-order", "--reverse", update.new, *exclude).split()[-MAX_COMMITS:]
-    rows = [_commit(hub, repository, commit) for commit in (commits.read_many(git, shas) if shas else [])]
+    rows = [_commit(forge, repository, commit) for commit in (commits.read_many(git, shas) if shas else [])]
     head = None
     if not deleted:
         commit = git.resolve(update.new)
-        head = rows[-1] if rows else _commit(hub, repository, commits.read(git, commit)) if commit else None
+        head = rows[-1] if rows else _commit(forge, repository, commits.read(git, commit)) if commit else None
     return {
         "ref": update.ref,
         "before": update.old,

@@ -1,20 +1,16 @@
 """Reviews, comments on lines, threads."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from github.emulator.forge import Forge
 from github.emulator.git import diff
 from github.emulator.git.hunks import find_line
-from github.emulator.hooks.emit import emit
-from github.emulator.store.pulls import Pull
+from github.emulator.store.issues import Pull
 from github.emulator.store.reviews import Review, ReviewComment, Thread
 from github.emulator.store.table import node_id
 from github.emulator.store.users import User
 from github.emulator.views import pulls as pull_views
 from github.emulator.views import reviews as views
-
-if TYPE_CHECKING:
-    from github.emulator.hub import Hub
 
 STATES = {"COMMENT": "COMMENTED", "APPROVE": "APPROVED", "REQUEST_CHANGES": "CHANGES_REQUESTED"}
 
@@ -41,63 +37,69 @@ def hunk(pull: Pull, place: Place) -> str | None:
     return None
 
 
-def _tell(hub: "Hub", row: ReviewComment, action: str, by: User, **extra: object) -> None:
+def _tell(forge: Forge, row: ReviewComment, action: str, by: User, **extra: object) -> None:
     payload = {
-        "comment": views.comment(hub, row),
-        "pull_request": pull_views.simple(hub, row.pull),
+        "comment": views.comment(forge.store, row),
+        "pull_request": pull_views.simple(forge.store, row.pull),
     } | extra
-    emit(hub, "pull_request_review_comment", action, payload, row.pull.repository, by)
+    forge.emit("pull_request_review_comment", action, payload, row.pull.repository, by)
 
 
-def reviewed(hub: "Hub", pull: Pull, by: User, state: str, body: str, commit_id: str | None = None) -> Review:
+def reviewed(forge: Forge, pull: Pull, by: User, state: str, body: str, commit_id: str | None = None) -> Review:
     """A review, not told yet: its comments are added first. `state` as the store has it."""
     pending = state == "PENDING"
     row = Review(
-        hub.store.reviews.new_id(),
+        forge.store.reviews.new_id(),
         pull,
         by,
         body,
         state,
         commit_id or pull.head_sha,
-        None if pending else hub.clock.now(),
+        None if pending else forge.now(),
     )
-    return hub.store.reviews.add(row)
+    return forge.store.reviews.add(row)
 
 
-def submitted(hub: "Hub", row: Review, by: User) -> None:
+def submitted(forge: Forge, row: Review, by: User) -> None:
     """Tell of the review, and take its author off those who were asked."""
     if by in row.pull.requested_reviewers and row.state != "COMMENTED":
         row.pull.requested_reviewers.remove(by)
-    row.pull.issue.updated_at = hub.clock.now()
-    _tell_review(hub, row, "submitted", by)
+    row.pull.issue.updated_at = forge.now()
+    _tell_review(forge, row, "submitted", by)
 
 
-def _tell_review(hub: "Hub", row: Review, action: str, by: User, **extra: object) -> None:
+def _tell_review(forge: Forge, row: Review, action: str, by: User, **extra: object) -> None:
     payload = {
-        "review": views.review_in_event(hub, row),
-        "pull_request": pull_views.simple(hub, row.pull),
+        "review": views.review_in_event(forge.store, row),
+        "pull_request": pull_views.simple(forge.store, row.pull),
     } | extra
-    emit(hub, "pull_request_review", action, payload, row.pull.repository, by)
+    forge.emit("pull_request_review", action, payload, row.pull.repository, by)
 
 
-def dismissed(hub: "Hub", row: Review, by: User) -> None:
+def dismissed(forge: Forge, row: Review, by: User) -> None:
     row.state = "DISMISSED"
-    _tell_review(hub, row, "dismissed", by)
+    _tell_review(forge, row, "dismissed", by)
 
 
-def review_edited(hub: "Hub", row: Review, body: str, by: User) -> None:
+def review_edited(forge: Forge, row: Review, body: str, by: User) -> None:
     before, row.body = row.body, body
-    _tell_review(hub, row, "edited", by, changes={"body": {"from": before}})
+    _tell_review(forge, row, "edited", by, changes={"body": {"from": before}})
 
 
 def commented(
-    hub: "Hub", review: Review, by: User, body: str, place: Place, diff_hunk: str, reply_to: ReviewComment | None = None
+    forge: Forge,
+    review: Review,
+    by: User,
+    body: str,
+    place: Place,
+    diff_hunk: str,
+    reply_to: ReviewComment | None = None,
 ) -> ReviewComment:
     """A comment on a line, opening a thread or going on with one."""
-    now, pull = hub.clock.now(), review.pull
-    thread = reply_to.thread if reply_to else hub.store.threads.add(Thread(hub.store.threads.new_id(), pull))
+    now, pull = forge.now(), review.pull
+    thread = reply_to.thread if reply_to else forge.store.threads.add(Thread(forge.store.threads.new_id(), pull))
     row = ReviewComment(
-        id=hub.store.review_comments.new_id(),
+        id=forge.store.review_comments.new_id(),
         pull=pull,
         review=review,
         thread=thread,
@@ -115,50 +117,54 @@ def commented(
         side=place.side,
         start_side=place.start_side,
         subject_type="line" if place.line is not None else "file",
-        in_reply_to=_root(hub, reply_to).id if reply_to else None,
+        in_reply_to=_root(forge, reply_to).id if reply_to else None,
         position=max(diff_hunk.count("\n"), 1),
     )
-    hub.store.review_comments.add(row)
+    forge.store.review_comments.add(row)
     if review.state != "PENDING":
-        _tell(hub, row, "created", by)
+        _tell(forge, row, "created", by)
     return row
 
 
-def _root(hub: "Hub", row: ReviewComment) -> ReviewComment:
-    first = hub.store.review_comments.get(row.in_reply_to) if row.in_reply_to else None
+def _root(forge: Forge, row: ReviewComment) -> ReviewComment:
+    first = forge.store.review_comments.get(row.in_reply_to) if row.in_reply_to else None
     return first or row
 
 
-def replied(hub: "Hub", to: ReviewComment, by: User, body: str) -> ReviewComment:
+def replied(forge: Forge, to: ReviewComment, by: User, body: str) -> ReviewComment:
     """A reply makes a review of its own, as on GitHub."""
-    review = reviewed(hub, to.pull, by, "COMMENTED", "")
+    review = reviewed(forge, to.pull, by, "COMMENTED", "")
     place = Place(to.path, to.line, to.side, to.start_line, to.start_side)
-    row = commented(hub, review, by, body, place, to.diff_hunk, to)
-    submitted(hub, review, by)
+    row = commented(forge, review, by, body, place, to.diff_hunk, to)
+    submitted(forge, review, by)
     return row
 
 
-def edited(hub: "Hub", row: ReviewComment, by: User, body: str) -> None:
+def edited(forge: Forge, row: ReviewComment, by: User, body: str) -> None:
     if body == row.body:
         return
     before, row.body = row.body, body
-    row.updated_at = hub.clock.now()
-    _tell(hub, row, "edited", by, changes={"body": {"from": before}})
+    row.updated_at = forge.now()
+    _tell(forge, row, "edited", by, changes={"body": {"from": before}})
 
 
-def deleted(hub: "Hub", row: ReviewComment, by: User) -> None:
-    _tell(hub, row, "deleted", by)
-    hub.store.review_comments.remove(row)
+def deleted(forge: Forge, row: ReviewComment, by: User) -> None:
+    _tell(forge, row, "deleted", by)
+    forge.store.review_comments.remove(row)
 
 
-def thread_resolved(hub: "Hub", thread: Thread, on: bool, by: User) -> None:
+def thread_resolved(forge: Forge, thread: Thread, on: bool, by: User) -> None:
     if thread.resolved == on:
         return
     thread.resolved, thread.resolved_by = on, by if on else None
-    rows = [row for row in hub.store.review_comments if row.thread is thread]
+    store = forge.store
+    rows = [row for row in store.review_comments if row.thread is thread]
     payload = {
-        "thread": {"node_id": node_id("PRRT", thread.id), "comments": [views.comment(hub, row) for row in rows]},
-        "pull_request": pull_views.simple(hub, thread.pull),
+        "thread": {
+            "node_id": node_id("PRRT", thread.id),
+            "comments": [views.comment(forge.store, row) for row in rows],
+        },
+        "pull_request": pull_views.simple(forge.store, thread.pull),
     }
     action = "resolved" if on else "unresolved"
-    emit(hub, "pull_request_review_thread", action, payload, thread.pull.repository, by)
+    forge.emit("pull_request_review_thread", action, payload, thread.pull.repository, by)

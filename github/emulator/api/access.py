@@ -1,8 +1,9 @@
 """Which repository a call is about, and whether the caller may do that there."""
 
-from github.emulator.api.call import Actor, Call
-from github.emulator.api.errors import Refusal, bad_credentials, no_permission, not_found
+from github.emulator.actor import Actor
+from github.emulator.api.call import Call
 from github.emulator.api.route import Route
+from github.emulator.errors import Refusal, bad_credentials, no_permission, not_found
 from github.emulator.store.repositories import Repository
 
 _LEVELS = {"read": 1, "write": 2, "admin": 3}
@@ -12,7 +13,7 @@ def locate(call: Call) -> None:
     """Find the repository the path names, by name or by id. An old name answers 301, or 307 to a write."""
     if "repo" not in call.params:
         return
-    store, owner, name = call.hub.store, call.params["owner"], call.params["repo"]
+    store, owner, name = call.store, call.params["owner"], call.params["repo"]
     if owner == "-":
         call.found = store.repositories.get(int(name)) if name.isascii() and name.isdigit() else None
     else:
@@ -26,7 +27,7 @@ def locate(call: Call) -> None:
 
 def _redirect(call: Call, moved: int) -> None:
     tail = "/".join(call.path.split("/")[4:])
-    url = f"{call.hub.api_url}/repositories/{moved}" + (f"/{tail}" if tail else "")
+    url = f"{call.store.origins.api}/repositories/{moved}" + (f"/{tail}" if tail else "")
     status = 301 if call.method in ("GET", "HEAD") else 307
     docs = "https://docs.github.com/v3/#http-redirects"
     extra = {"url": url, "documentation_url": docs}

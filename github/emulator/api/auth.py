@@ -3,16 +3,14 @@
 import base64
 import binascii
 import hmac
-from typing import TYPE_CHECKING
 
-from github.emulator.api.call import ANONYMOUS, Actor
-from github.emulator.api.errors import Refusal, bad_credentials
+from github.emulator.actor import ANONYMOUS, Actor
+from github.emulator.errors import Refusal, bad_credentials
+from github.emulator.faults import Faults
 from github.emulator.store.apps import App
 from github.emulator.store.installations import InstallationToken
+from github.emulator.store.store import Store
 from github.emulator.tokens import verify_app_jwt
-
-if TYPE_CHECKING:
-    from github.emulator.hub import Hub
 
 
 def credential(header: str | None) -> str | None:
@@ -31,34 +29,34 @@ def credential(header: str | None) -> str | None:
     raise bad_credentials()
 
 
-def authenticate(hub: "Hub", header: str | None) -> Actor:
+def authenticate(store: Store, faults: Faults, header: str | None) -> Actor:
     """The caller. Raises `Refusal` 401, 403 (suspended) or 404 (unknown App)."""
-    client = _client(hub, header)
+    client = _client(store, header)
     if client is not None:
         return Actor("client", None, client)
     secret = credential(header)
     if secret is None:
         return ANONYMOUS
     if secret.startswith("ghs_"):
-        token = hub.store.tokens.get(secret)
+        token = store.tokens.get(secret)
         if token is None:
             raise bad_credentials()
-        return _installation(hub, token)
+        return _installation(store, faults, token)
     if secret.count(".") == 2:
-        app = verify_app_jwt(hub.store, secret, hub.clock.now())
+        app = verify_app_jwt(store, secret, store.now())
         return Actor("app", app.bot, app)
-    person = hub.store.user_tokens.get(secret)
+    person = store.user_tokens.get(secret)
     if person is not None:
-        if person.revoked or person.expires_at <= hub.clock.now():
+        if person.revoked or person.expires_at <= store.now():
             raise bad_credentials()
         return Actor("user", person.user, person.app)
-    user = hub.store.user_by_token(secret)
+    user = store.user_by_token(secret)
     if user is None:
         raise bad_credentials()
     return Actor("user", user)
 
 
-def _client(hub: "Hub", header: str | None) -> App | None:
+def _client(store: Store, header: str | None) -> App | None:
     """The App whose client id and secret are the Basic credentials."""
     scheme, _, rest = (header or "").strip().partition(" ")
     if scheme.lower() != "basic":
@@ -67,19 +65,19 @@ def _client(hub: "Hub", header: str | None) -> App | None:
         name, _, secret = base64.b64decode(rest).decode().partition(":")
     except (binascii.Error, UnicodeDecodeError):
         return None
-    found = next((app for app in hub.store.apps if app.client_id == name), None)
+    found = next((app for app in store.apps if app.client_id == name), None)
     if found is not None and not hmac.compare_digest(found.client_secret, secret):
         raise bad_credentials()
     return found
 
 
-def _installation(hub: "Hub", token: InstallationToken) -> Actor:
+def _installation(store: Store, faults: Faults, token: InstallationToken) -> Actor:
     installation = token.installation
-    if token.revoked or installation.deleted or token.expires_at <= hub.clock.now():
+    if token.revoked or installation.deleted or token.expires_at <= store.now():
         raise bad_credentials()
     if installation.suspended_at is not None:
         raise Refusal(403, "This installation has been suspended")
     token.calls += 1
-    if hub.faults.token_lags(token):
+    if faults.token_lags(token):
         raise bad_credentials()
     return Actor("installation", installation.app.bot, installation.app, token)

@@ -2,42 +2,17 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from github.emulator.api.errors import Refusal, invalid, not_found
-from github.emulator.store.apps import App
-from github.emulator.store.installations import Installation, InstallationToken
+from github.emulator.actor import Actor
+from github.emulator.errors import Refusal, invalid, not_found
+from github.emulator.forge import Forge
+from github.emulator.hub import Hub
 from github.emulator.store.repositories import Repository
+from github.emulator.store.store import Store
 from github.emulator.store.users import User
 
-if TYPE_CHECKING:
-    from github.emulator.hub import Hub
-
 MAX_BODY = 65_536
-
-
-@dataclass(frozen=True)
-class Actor:
-    """Who calls: `kind` is app (by JWT), client (an App by its client secret), installation, user or anonymous.
-
-    `user` is who things are done as. A person whose token is an App's has that `app`.
-    """
-
-    kind: str
-    user: User | None = None
-    app: App | None = None
-    token: InstallationToken | None = None
-
-    @property
-    def installation(self) -> Installation | None:
-        return self.token.installation if self.token else None
-
-    @property
-    def via_app(self) -> App | None:
-        return self.app if self.kind == "installation" else None
-
-
-ANONYMOUS = Actor("anonymous")
 
 
 @dataclass(frozen=True)
@@ -65,7 +40,7 @@ class Listing:
 class Call:
     """The call: path parameters, query, JSON body, caller, and the repository where the path names one."""
 
-    hub: "Hub"
+    hub: Hub
     method: str
     path: str
     template: str
@@ -76,6 +51,14 @@ class Call:
     body: Any = None
     version: str = "2022-11-28"
     found: Repository | None = None
+
+    @property
+    def store(self) -> Store:
+        return self.hub.store
+
+    @property
+    def forge(self) -> Forge:
+        return self.hub.forge
 
     @property
     def repository(self) -> Repository:

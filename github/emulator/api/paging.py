@@ -41,5 +41,5 @@ def _link(call: Call, number: int, last: int) -> Mapping[str, str]:
     for rel in ("prev", "next", "last", "first"):
         if rel in wanted:
             query = urlencode({**call.query, "page": str(wanted[rel])})
-            links.append(f'<{call.hub.api_url}{path}?{query}>; rel="{rel}"')
+            links.append(f'<{call.store.origins.api}{path}?{query}>; rel="{rel}"')
     return {"link": ", ".join(links)}

@@ -7,24 +7,23 @@ import json
 import time
 import uuid
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import structlog
 from starlette.requests import Request
 from starlette.responses import Response
 
+from github.emulator.actor import ANONYMOUS, Actor
 from github.emulator.api import paging, versions
 from github.emulator.api.access import locate, permit
 from github.emulator.api.auth import authenticate
-from github.emulator.api.call import ANONYMOUS, Actor, Answer, Call, Listing
-from github.emulator.api.errors import Refusal, not_found
+from github.emulator.api.call import Answer, Call, Listing
 from github.emulator.api.route import Route, Table
+from github.emulator.errors import Refusal, not_found
 from github.emulator.faults import Fault
 from github.emulator.git.repository import GitError
+from github.emulator.hub import Hub
 from github.emulator.limits import Budget
-
-if TYPE_CHECKING:
-    from github.emulator.hub import Hub
 
 log = structlog.get_logger(__name__)
 
@@ -43,7 +42,7 @@ _SECONDARY = (
 class Pipeline:
     """Answers REST calls from a table of routes."""
 
-    def __init__(self, hub: "Hub", table: Table) -> None:
+    def __init__(self, hub: Hub, table: Table) -> None:
         self._hub = hub
         self.table = table
 
@@ -81,7 +80,7 @@ class Pipeline:
         for fault in faults:
             await _suffer(fault)
         route, params = self._route(method, path)
-        actor = authenticate(hub, request.headers.get("authorization"))
+        actor = authenticate(hub.store, hub.faults, request.headers.get("authorization"))
         budget = hub.limits.budget(actor, "integration_manifest" if "/app-manifests/" in path else "core")
         if not hub.options.enterprise and route.template != "/rate_limit":
             _charge(budget, actor, headers)

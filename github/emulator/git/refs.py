@@ -1,8 +1,18 @@
 """Refs: which names GitHub takes, and moving them."""
 
 import re
+from dataclasses import dataclass
 
 from github.emulator.git.repository import ZERO, GitError, GitRepository
+
+
+@dataclass(frozen=True)
+class Update:
+    """A ref to move: ZERO as `old` creates, as `new` deletes."""
+
+    old: str
+    new: str
+    ref: str
 
 
 def valid(ref: str, git: GitRepository) -> bool:
@@ -51,4 +61,4 @@ def blocked_by(git: GitRepository, ref: str) -> bool:
     return any(name in parents or name.startswith(f"{ref}/") for name in names)
 
 
-__all__ = ["ZERO", "all_refs", "blocked_by", "branches", "delete", "move", "sha_of", "valid"]
+__all__ = ["ZERO", "Update", "all_refs", "blocked_by", "branches", "delete", "move", "sha_of", "valid"]

@@ -1,7 +1,6 @@
 """Pages of Apps: made by a manifest, shown, installed."""
 
 import json
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from starlette.requests import Request
@@ -9,19 +8,17 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from github.emulator.acts import installations, manifests
+from github.emulator.hub import Hub
 from github.emulator.pages.forms import fields
 from github.emulator.pages.render import page
 from github.emulator.store.apps import App
 from github.emulator.store.repositories import Repository
 
-if TYPE_CHECKING:
-    from github.emulator.hub import Hub
-
 
 class AppPages:
     """The manifest flow and the installation of an App, as a person walks through them."""
 
-    def __init__(self, hub: "Hub") -> None:
+    def __init__(self, hub: Hub) -> None:
         self._hub = hub
 
     def routes(self) -> list[Route]:
@@ -47,12 +44,12 @@ class AppPages:
 
     async def agree(self, request: Request) -> Response:
         """Agreed: back to the site that asked, with the code."""
-        form = await fields(request, self._hub.web_url)
+        form = await fields(request, self._hub.store.origins.web)
         owner = self._hub.store.user(form.get("owner", ""))
         if owner is None:
             return PlainTextResponse("choose an account\n", 422)
         manifest = json.loads(form["manifest"])
-        pending = manifests.agreed(self._hub, owner, manifest)
+        pending = manifests.agreed(self._hub.forge, owner, manifest)
         query = urlencode({"code": pending.code, "state": form.get("state", "")})
         return RedirectResponse(f"{manifest['redirect_url']}?{query}", 302)
 
@@ -70,13 +67,13 @@ class AppPages:
 
     async def install(self, request: Request) -> Response:
         """Install on an account, on all or one of its repositories, and go to the App's set-up page."""
-        app, store, form = self._app(request), self._hub.store, await fields(request, self._hub.web_url)
+        app, store, form = self._app(request), self._hub.store, await fields(request, self._hub.store.origins.web)
         account = store.user(form.get("owner", ""))
         if app is None or account is None:
             return page("missing", 404, path=request.url.path)
         chosen = [r for r in store.repositories if r.owner is account and r.name == form.get("repository")]
         known = next((i for i in store.installations if i.app is app and i.account is account), None)
-        row = known or installations.installed(self._hub, app, account, account, chosen or None)
+        row = known or installations.installed(self._hub.forge, app, account, account, chosen or None)
         query = urlencode({"installation_id": row.id, "setup_action": "update" if known else "install"})
-        target = app.setup_url or f"{self._hub.web_url}/"
+        target = app.setup_url or f"{self._hub.store.origins.web}/"
         return RedirectResponse(f"{target}?{query}", 302)

@@ -1,7 +1,6 @@
 """A person lets an App act for them: the page that asks, and the exchange of its code."""
 
 import json
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode
 
 from starlette.requests import Request
@@ -9,12 +8,10 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from github.emulator.acts import authorizations as acts
+from github.emulator.hub import Hub
 from github.emulator.pages.forms import fields
 from github.emulator.pages.render import page
 from github.emulator.store.apps import App
-
-if TYPE_CHECKING:
-    from github.emulator.hub import Hub
 
 ASKED = ("client_id", "redirect_uri", "state", "code_challenge", "code_challenge_method")
 
@@ -22,7 +19,7 @@ ASKED = ("client_id", "redirect_uri", "state", "code_challenge", "code_challenge
 class AuthorizePages:
     """`/login/oauth/…`. Nobody is signed in here, so the page also asks who it is that agrees."""
 
-    def __init__(self, hub: "Hub") -> None:
+    def __init__(self, hub: Hub) -> None:
         self._hub = hub
 
     def routes(self) -> list[Route]:
@@ -53,7 +50,7 @@ class AuthorizePages:
 
     async def answer(self, request: Request) -> Response:
         """Agreed or cancelled: back to the App, with a code or with the reason."""
-        form = await fields(request, self._hub.web_url)
+        form = await fields(request, self._hub.store.origins.web)
         app, user = self._app(form.get("client_id")), self._hub.store.user(form.get("user", ""))
         if app is None or user is None:
             return PlainTextResponse("choose a person\n", 422)
@@ -63,7 +60,7 @@ class AuthorizePages:
             return PlainTextResponse("the redirect_uri is none of the App's\n", 422)
         if form.get("answer") != "authorize":
             return _back(target, {**acts.DENIED, "state": form.get("state", "")})
-        pending = acts.agreed(self._hub, app, user, target, form.get("code_challenge", ""))
+        pending = acts.agreed(self._hub.forge, app, user, target, form.get("code_challenge", ""))
         return _back(target, {"code": pending.code, "state": form.get("state", "")})
 
     async def exchange(self, request: Request) -> Response:
@@ -74,7 +71,7 @@ class AuthorizePages:
             given = json.loads(raw) if media == "application/json" else dict(parse_qsl(raw.decode()))
         except ValueError:
             given = {}
-        answer = acts.exchanged(self._hub, {**request.query_params, **{k: str(v) for k, v in given.items()}})
+        answer = acts.exchanged(self._hub.forge, {**request.query_params, **{k: str(v) for k, v in given.items()}})
         if "application/json" in request.headers.get("accept", ""):
             return JSONResponse(answer)
         return Response(urlencode(answer), media_type="application/x-www-form-urlencoded; charset=utf-8")

@@ -1,7 +1,7 @@
 """The pages: repositories, issues, pull requests, commits, runs and check runs; and what a person does on them."""
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.requests import Request
@@ -11,16 +11,14 @@ from starlette.routing import Route
 from github.emulator.acts import checks, comments
 from github.emulator.git import commits, diff
 from github.emulator.git.repository import EMPTY_TREE
+from github.emulator.hub import Hub
 from github.emulator.pages.forms import fields
 from github.emulator.pages.render import page
+from github.emulator.rules import checks as rollup
 from github.emulator.store.issues import Issue
 from github.emulator.store.repositories import Repository
 from github.emulator.views import issues as issue_views
 from github.emulator.views import pulls as pull_views
-from github.emulator.views import rollup
-
-if TYPE_CHECKING:
-    from github.emulator.hub import Hub
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -50,7 +48,7 @@ class Missing(Exception):
 class Site:
     """The pages of one local GitHub."""
 
-    def __init__(self, hub: "Hub") -> None:
+    def __init__(self, hub: Hub) -> None:
         self._hub = hub
 
     def routes(self) -> list[Route]:
@@ -126,11 +124,11 @@ class Site:
         values |= {
             "commits": commits.read_many(git, shas) if shas else [],
             "files": diff.changes(git, pull_views.merge_base(pull), pull.head_sha),
-            "checks": rollup.latest_check_runs(hub, row.repository, pull.head_sha),
-            "statuses": rollup.latest_statuses(hub, row.repository, pull.head_sha),
+            "checks": rollup.latest_check_runs(hub.store, row.repository, pull.head_sha),
+            "statuses": rollup.latest_statuses(hub.store, row.repository, pull.head_sha),
             "reviews": [review for review in store.reviews if review.pull is pull and review.state != "PENDING"],
             "line_comments": store.review_comments_of(pull),
-            "mergeable": rollup.mergeable_state(hub, pull),
+            "mergeable": rollup.mergeable_state(hub.store, pull),
         }
         return page("pull", **values)
 
@@ -141,7 +139,7 @@ class Site:
             raise Missing
         found = commits.read(row.git, sha)
         files = diff.changes(row.git, found.parents[0] if found.parents else EMPTY_TREE, sha)
-        checks_now = rollup.latest_check_runs(self._hub, row, sha)
+        checks_now = rollup.latest_check_runs(self._hub.store, row, sha)
         return page("commit", repository=row, commit=found, files=files, checks=checks_now)
 
     def check(self, request: Request) -> Response:
@@ -165,7 +163,7 @@ class Site:
 
     async def comment(self, request: Request) -> Response:
         """Comment as the person chosen in the form."""
-        form = await fields(request, self._hub.web_url)
+        form = await fields(request, self._hub.store.origins.web)
         try:
             row = self._issue(request)
         except Missing:
@@ -173,18 +171,18 @@ class Site:
         user = self._hub.store.user(form.get("user", ""))
         if user is None or user.type != "User" or not form.get("body", "").strip():
             return PlainTextResponse("choose a person and write something\n", 422)
-        made = comments.created(self._hub, row, user, form["body"].replace("\r\n", "\n"))
-        return RedirectResponse(f"{issue_views.html_url(self._hub, row)}#issuecomment-{made.id}", 303)
+        made = comments.created(self._hub.forge, row, user, form["body"].replace("\r\n", "\n"))
+        return RedirectResponse(f"{issue_views.html_url(self._hub.store, row)}#issuecomment-{made.id}", 303)
 
     async def press(self, request: Request) -> Response:
         """Press a button of a check run as the person chosen."""
-        form = await fields(request, self._hub.web_url)
+        form = await fields(request, self._hub.store.origins.web)
         found = self._hub.store.check_runs.get(request.path_params["check"])
         user = self._hub.store.user(form.get("user", ""))
         if found is None or user is None:
             return page("missing", 404, path=request.url.path)
         try:
-            checks.button_pressed(self._hub, found, form.get("identifier", ""), user)
+            checks.button_pressed(self._hub.forge, found, form.get("identifier", ""), user)
         except ValueError as error:
             return PlainTextResponse(f"{error}\n", 422)
-        return RedirectResponse(f"{self._hub.web_url}{request.url.path.removesuffix('/actions')}", 303)
+        return RedirectResponse(f"{self._hub.store.origins.web}{request.url.path.removesuffix('/actions')}", 303)

@@ -9,7 +9,7 @@ from github.emulator.acts import comments, pulls, reviews
 from github.emulator.api.access import sees
 from github.emulator.api.call import Answer, Call
 from github.emulator.api.route import Route
-from github.emulator.store.pulls import Pull
+from github.emulator.store.issues import Pull
 from github.emulator.store.reviews import ReviewComment, Thread
 from github.emulator.store.table import node_id, row_id_of
 
@@ -95,7 +95,7 @@ class Root:
         thread = self._thread(input["pullRequestReviewThreadId"])
         if self._call.actor.token is not None:
             self._writes(thread.pull.repository, "pull_requests")
-        made = reviews.replied(self._hub, self._comments(thread)[0], self._call.user, input["body"])
+        made = reviews.replied(self._hub.forge, self._comments(thread)[0], self._call.user, input["body"])
         return {"comment": _comment(made), "clientMutationId": input.get("clientMutationId")}
 
     def minimizeComment(self, _info: Info, input: Json) -> Json:
@@ -123,7 +123,7 @@ class Root:
             wanted = "issues" if number else "pull_requests"
             if token.permissions.get(wanted) != "write":
                 raise Refused("FORBIDDEN", "Resource not accessible by integration")
-        comments.reacted(self._hub, row.reactions, self._call.user, CONTENTS.get(content, content.lower()))
+        comments.reacted(self._hub.forge, row.reactions, self._call.user, CONTENTS.get(content, content.lower()))
         return {"reaction": {"content": content}, "clientMutationId": input.get("clientMutationId")}
 
     def _draft(self, input: Json, *, draft: bool) -> Json:
@@ -132,13 +132,13 @@ class Root:
         if pull.draft == draft:
             word = "already a draft" if draft else "not a draft"
             raise Refused("UNPROCESSABLE", f"Pull request is {word}")
-        pulls.draft_changed(self._hub, pull, draft, self._call.user)
+        pulls.draft_changed(self._hub.forge, pull, draft, self._call.user)
         return {"pullRequest": self._pull(pull), "clientMutationId": input.get("clientMutationId")}
 
     def _resolve(self, input: Json, *, on: bool) -> Json:
         thread = self._thread(input["threadId"])
         self._writes(thread.pull.repository, "contents", "pull_requests")
-        reviews.thread_resolved(self._hub, thread, on, self._call.user)
+        reviews.thread_resolved(self._hub.forge, thread, on, self._call.user)
         return {"thread": self._show(thread), "clientMutationId": input.get("clientMutationId")}
 
     def _thread(self, node: str) -> Thread:

@@ -2,8 +2,8 @@
 
 from github.emulator.acts import repositories as acts
 from github.emulator.api.call import Answer, Call, Listing
-from github.emulator.api.errors import Refusal, invalid, not_found
 from github.emulator.api.route import Route
+from github.emulator.errors import Refusal, invalid, not_found
 from github.emulator.store.repositories import Label
 from github.emulator.store.users import User
 from github.emulator.views import repositories as views
@@ -19,12 +19,12 @@ def get(call: Call) -> Answer:
         rights = {"admin": False, "maintain": False, "push": push, "triage": push, "pull": True}
     else:
         rights = views.permissions(repository, actor.user)
-    return Answer(200, views.full(call.hub, repository, rights, rights["push"]))
+    return Answer(200, views.full(call.store, repository, rights, rights["push"]))
 
 
 def update(call: Call) -> Answer:
     """Rename, archive, change the default branch: for people with admin rights."""
-    acts.changed(call.hub, call.repository, call.user, call.body)
+    acts.changed(call.forge, call.repository, call.user, call.body)
     return get(call)
 
 
@@ -33,7 +33,7 @@ def permission(call: Call) -> Answer:
     user, repository = _user(call), call.repository
     role = repository.role_of(user)
     shown = {"maintain": "write", "triage": "read"}.get(role, role)
-    body = users.simple(call.hub, user) | {
+    body = users.simple(call.store, user) | {
         "permissions": views.permissions(repository, user),
         "role_name": repository.custom_roles.get(user.id, role),
     }
@@ -50,17 +50,17 @@ def is_collaborator(call: Call) -> Answer:
 
 def collaborators(call: Call) -> Listing:
     repository = call.repository
-    known = [u for u in call.hub.store.users if u.id == repository.owner.id or repository.roles.get(u.id)]
+    known = [u for u in call.store.users if u.id == repository.owner.id or repository.roles.get(u.id)]
 
     def show(user: User) -> dict[str, object]:
         rights = {"permissions": views.permissions(repository, user), "role_name": repository.role_of(user)}
-        return users.simple(call.hub, user) | rights
+        return users.simple(call.store, user) | rights
 
     return Listing(known, show)
 
 
 def _user(call: Call) -> User:
-    found = call.hub.store.user(call.params["username"])
+    found = call.store.user(call.params["username"])
     if found is None:
         raise not_found()
     return found
@@ -68,11 +68,11 @@ def _user(call: Call) -> User:
 
 def labels(call: Call) -> Listing:
     rows = sorted(call.repository.labels.values(), key=lambda label: label.name.lower())
-    return Listing(rows, lambda label: views.label(call.hub, call.repository, label))
+    return Listing(rows, lambda label: views.label(call.store, call.repository, label))
 
 
 def label(call: Call) -> Answer:
-    return Answer(200, views.label(call.hub, call.repository, _label(call)))
+    return Answer(200, views.label(call.store, call.repository, _label(call)))
 
 
 def create_label(call: Call) -> Answer:
@@ -80,16 +80,16 @@ def create_label(call: Call) -> Answer:
     if name.lower() in call.repository.labels:
         raise invalid("Label", "name", "already_exists")
     color = str(call.get("color") or "ededed")
-    row = Label(call.hub.store.labels.new_id(), name, color, call.get("description"))
+    row = Label(call.store.labels.new_id(), name, color, call.get("description"))
     call.repository.labels[name.lower()] = row
-    body = views.label(call.hub, call.repository, row)
+    body = views.label(call.store, call.repository, row)
     return Answer(201, body, {"location": body["url"]})
 
 
 def delete_label(call: Call) -> Answer:
     row = _label(call)
     del call.repository.labels[row.name.lower()]
-    for issue in call.hub.store.issues_of(call.repository):
+    for issue in call.store.issues_of(call.repository):
         issue.labels = [label for label in issue.labels if label is not row]
     return Answer(204, empty=True)
 
@@ -104,8 +104,8 @@ def _label(call: Call) -> Label:
 def fork(call: Call) -> Answer:
     if call.actor.token is not None:
         raise Refusal(403, "Resource not accessible by integration")
-    row = acts.forked(call.hub, call.repository, call.user, call.get("name"))
-    return Answer(202, views.full(call.hub, row, views.permissions(row, call.user), True))
+    row = acts.forked(call.forge, call.repository, call.user, call.get("name"))
+    return Answer(202, views.full(call.store, row, views.permissions(row, call.user), True))
 
 
 ROUTES = [

@@ -1,10 +1,14 @@
-"""GitHub Apps, their keys and their one webhook."""
+"""GitHub Apps, their keys and their one webhook; and Apps on their way into being by a manifest."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from github.emulator.store.users import User
+
+# the id of GitHub Actions as an App on github.com
+ACTIONS_ID = 15368
 
 
 @dataclass
@@ -46,3 +50,13 @@ class App:
     @property
     def webhook_secret(self) -> str:
         return self.hook.secret
+
+
+@dataclass(eq=False)
+class PendingApp:
+    """What a person agreed to; the code that fetches the App works once, within an hour."""
+
+    code: str
+    owner: User
+    manifest: dict[str, Any]
+    created_at: datetime

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from github.emulator.store.pulls import Pull
+from github.emulator.store.issues import Pull
 from github.emulator.store.reactions import Reaction
 from github.emulator.store.users import User
 

@@ -1,13 +1,18 @@
 """The whole memory of the local GitHub, with the look-ups that need no thought."""
 
-from github.emulator.store.apps import App
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from github.emulator.clock import Clock
+from github.emulator.git.signing import Signer
+from github.emulator.store.apps import App, PendingApp
 from github.emulator.store.authorizations import PendingAuthorization, UserToken
 from github.emulator.store.checks import CheckRun, CheckSuite
 from github.emulator.store.comments import Comment
 from github.emulator.store.deliveries import Delivery
 from github.emulator.store.installations import Installation, InstallationToken
-from github.emulator.store.issues import Issue
-from github.emulator.store.pulls import Pull
+from github.emulator.store.issues import Issue, Pull
 from github.emulator.store.reactions import Reaction
 from github.emulator.store.repositories import Label, Repository, Ruleset
 from github.emulator.store.reviews import Review, ReviewComment, Thread
@@ -17,14 +22,31 @@ from github.emulator.store.table import Row, Table
 from github.emulator.store.users import User
 
 
+@dataclass
+class Origins:
+    """The URLs under which it is served, known once the server listens. `logs` is the second origin, of log blobs."""
+
+    web: str = ""
+    api: str = ""
+    logs: str = ""
+
+
 class _Counter(Table[Row]):
     """A series of ids without rows of its own."""
 
 
 class Store:
-    """One table a noun. Ids start high and apart, so that a mixed-up id is not found instead of found wrongly."""
+    """One table a noun; and what every row is shown and stamped with: origins, clock, the web side's signing key.
 
-    def __init__(self) -> None:
+    `folder` holds the bare repositories. Ids start high and apart, so that a mixed-up id is not found instead of found
+    wrongly.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.clock = Clock()
+        self.origins = Origins()
+        self.signer = Signer()
         self.users: Table[User] = Table(41_000_000)
         self.apps: Table[App] = Table(410_000)
         self.installations: Table[Installation] = Table(52_000_000)
@@ -49,7 +71,11 @@ class Store:
         self.tokens: dict[str, InstallationToken] = {}
         self.authorizations: dict[str, PendingAuthorization] = {}
         self.user_tokens: dict[str, UserToken] = {}
+        self.manifests: dict[str, PendingApp] = {}
         self.renames: dict[str, int] = {}
+
+    def now(self) -> datetime:
+        return self.clock.now()
 
     def user(self, login: str) -> User | None:
         return next((user for user in self.users if user.login.lower() == login.lower()), None)

@@ -1,31 +1,29 @@
 """Apps, installations and their tokens."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from github.emulator.clock import iso, iso_or_none
 from github.emulator.store.apps import App, HookConfig
 from github.emulator.store.installations import Installation
+from github.emulator.store.store import Store
 from github.emulator.store.table import node_id
 from github.emulator.views import users
-
-if TYPE_CHECKING:
-    from github.emulator.hub import Hub
 
 Json = dict[str, Any]
 
 
-def app(hub: "Hub", row: App) -> Json:
+def app(store: Store, row: App) -> Json:
     """`integration`."""
     return {
         "id": row.id,
         "slug": row.slug,
         "client_id": row.client_id,
         "node_id": node_id("A", row.id),
-        "owner": users.simple(hub, row.owner),
+        "owner": users.simple(store, row.owner),
         "name": row.name,
         "description": row.description,
         "external_url": row.external_url,
-        "html_url": f"{hub.web_url}/apps/{row.slug}",
+        "html_url": f"{store.origins.web}/apps/{row.slug}",
         "created_at": iso(row.created_at),
         "updated_at": iso(row.updated_at),
         "permissions": dict(row.permissions),
@@ -33,22 +31,22 @@ def app(hub: "Hub", row: App) -> Json:
     }
 
 
-def app_or_none(hub: "Hub", row: App | None) -> Json | None:
-    return None if row is None else app(hub, row)
+def app_or_none(store: Store, row: App | None) -> Json | None:
+    return None if row is None else app(store, row)
 
 
-def installation(hub: "Hub", row: Installation) -> Json:
+def installation(store: Store, row: Installation) -> Json:
     """`installation`."""
-    url = f"{hub.api_url}/app/installations/{row.id}"
+    url = f"{store.origins.api}/app/installations/{row.id}"
     place = f"organizations/{row.account.login}/settings" if row.account.type == "Organization" else "settings"
     return {
         "id": row.id,
         "client_id": row.app.client_id,
-        "account": users.simple(hub, row.account),
+        "account": users.simple(store, row.account),
         "repository_selection": row.repository_selection,
         "access_tokens_url": f"{url}/access_tokens",
-        "repositories_url": f"{hub.api_url}/installation/repositories",
-        "html_url": f"{hub.web_url}/{place}/installations/{row.id}",
+        "repositories_url": f"{store.origins.api}/installation/repositories",
+        "html_url": f"{store.origins.web}/{place}/installations/{row.id}",
         "app_id": row.app.id,
         "app_slug": row.app.slug,
         "target_id": row.account.id,
@@ -60,7 +58,7 @@ def installation(hub: "Hub", row: Installation) -> Json:
         "single_file_name": None,
         "has_multiple_single_files": False,
         "single_file_paths": [],
-        "suspended_by": users.simple_or_none(hub, row.suspended_by),
+        "suspended_by": users.simple_or_none(store, row.suspended_by),
         "suspended_at": iso_or_none(row.suspended_at),
     }
 

@@ -1,30 +1,28 @@
 """Check suites, check runs, annotations, statuses."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from github.emulator.clock import iso, iso_or_none
 from github.emulator.git import commits
 from github.emulator.store.checks import CheckRun, CheckSuite
 from github.emulator.store.repositories import Repository
 from github.emulator.store.statuses import Status
+from github.emulator.store.store import Store
 from github.emulator.store.table import node_id
 from github.emulator.views import apps, pulls, repositories, users
 from github.emulator.views.commits import simple_commit
 
-if TYPE_CHECKING:
-    from github.emulator.hub import Hub
-
 Json = dict[str, Any]
 
 
-def run_page(hub: "Hub", run: CheckRun) -> str:
-    return f"{hub.web_url}/{run.suite.repository.full_name}/runs/{run.id}"
+def run_page(store: Store, run: CheckRun) -> str:
+    return f"{store.origins.web}/{run.suite.repository.full_name}/runs/{run.id}"
 
 
-def run(hub: "Hub", row: CheckRun) -> Json:
+def run(store: Store, row: CheckRun) -> Json:
     """`check-run`."""
     suite = row.suite
-    url = f"{repositories.url(hub, suite.repository)}/check-runs/{row.id}"
+    url = f"{repositories.url(store, suite.repository)}/check-runs/{row.id}"
     return {
         "id": row.id,
         "name": row.name,
@@ -32,8 +30,8 @@ def run(hub: "Hub", row: CheckRun) -> Json:
         "head_sha": suite.head_sha,
         "external_id": row.external_id,
         "url": url,
-        "html_url": run_page(hub, row),
-        "details_url": row.details_url or run_page(hub, row),
+        "html_url": run_page(store, row),
+        "details_url": row.details_url or run_page(store, row),
         "status": row.status,
         "conclusion": row.conclusion,
         "started_at": iso_or_none(row.started_at),
@@ -46,15 +44,15 @@ def run(hub: "Hub", row: CheckRun) -> Json:
             "annotations_url": f"{url}/annotations",
         },
         "check_suite": {"id": suite.id},
-        "app": apps.app(hub, suite.app),
-        "pull_requests": pulls.of_commit(hub, suite.repository, suite.head_sha, suite.head_branch),
+        "app": apps.app(store, suite.app),
+        "pull_requests": pulls.of_commit(store, suite.repository, suite.head_sha, suite.head_branch),
     }
 
 
-def run_in_event(hub: "Hub", row: CheckRun) -> Json:
+def run_in_event(store: Store, row: CheckRun) -> Json:
     """The check run of webhooks, which carries more of its suite."""
     suite = row.suite
-    shown = run(hub, row)
+    shown = run(store, row)
     shown["check_suite"] = {
         "id": suite.id,
         "node_id": node_id("CS", suite.id),
@@ -62,7 +60,7 @@ def run_in_event(hub: "Hub", row: CheckRun) -> Json:
         "head_sha": suite.head_sha,
         "status": suite.status,
         "conclusion": suite.conclusion,
-        "url": f"{repositories.url(hub, suite.repository)}/check-suites/{suite.id}",
+        "url": f"{repositories.url(store, suite.repository)}/check-suites/{suite.id}",
         "before": suite.before,
         "after": suite.after,
         "pull_requests": shown["pull_requests"],
@@ -74,13 +72,13 @@ def run_in_event(hub: "Hub", row: CheckRun) -> Json:
     return shown
 
 
-def suite(hub: "Hub", row: CheckSuite) -> Json:
+def suite(store: Store, row: CheckSuite) -> Json:
     """`check-suite`; webhooks carry it without the repository."""
-    return suite_in_event(hub, row) | {"repository": repositories.minimal(hub, row.repository)}
+    return suite_in_event(store, row) | {"repository": repositories.minimal(store, row.repository)}
 
 
-def suite_in_event(hub: "Hub", row: CheckSuite) -> Json:
-    url = f"{repositories.url(hub, row.repository)}/check-suites/{row.id}"
+def suite_in_event(store: Store, row: CheckSuite) -> Json:
+    url = f"{repositories.url(store, row.repository)}/check-suites/{row.id}"
     return {
         "id": row.id,
         "node_id": node_id("CS", row.id),
@@ -91,21 +89,21 @@ def suite_in_event(hub: "Hub", row: CheckSuite) -> Json:
         "url": url,
         "before": row.before,
         "after": row.after,
-        "pull_requests": pulls.of_commit(hub, row.repository, row.head_sha, row.head_branch),
-        "app": apps.app(hub, row.app),
+        "pull_requests": pulls.of_commit(store, row.repository, row.head_sha, row.head_branch),
+        "app": apps.app(store, row.app),
         "created_at": iso(row.created_at),
         "updated_at": iso(row.updated_at),
         "rerequestable": True,
         "runs_rerequestable": row.run_id is None,
-        "latest_check_runs_count": sum(1 for r in hub.store.check_runs_of(row) if not r.superseded),
+        "latest_check_runs_count": sum(1 for r in store.check_runs_of(row) if not r.superseded),
         "check_runs_url": f"{url}/check-runs",
         "head_commit": simple_commit(commits.read(row.repository.git, row.head_sha)),
     }
 
 
-def annotation(hub: "Hub", row: CheckRun, item: Json) -> Json:
+def annotation(store: Store, row: CheckRun, item: Json) -> Json:
     """`check-annotation`."""
-    page = f"{hub.web_url}/{row.suite.repository.full_name}/blob/{row.head_sha}/{item['path']}"
+    page = f"{store.origins.web}/{row.suite.repository.full_name}/blob/{row.head_sha}/{item['path']}"
     return {
         "path": item["path"],
         "blob_href": page,
@@ -120,11 +118,11 @@ def annotation(hub: "Hub", row: CheckRun, item: Json) -> Json:
     }
 
 
-def simple_status(hub: "Hub", row: Status) -> Json:
+def simple_status(store: Store, row: Status) -> Json:
     """`simple-commit-status`, of the combined answer."""
     return {
-        "url": f"{repositories.url(hub, row.repository)}/statuses/{row.sha}",
-        "avatar_url": f"{hub.web_url}/avatars/{row.creator.id}",
+        "url": f"{repositories.url(store, row.repository)}/statuses/{row.sha}",
+        "avatar_url": f"{store.origins.web}/avatars/{row.creator.id}",
         "id": row.id,
         "node_id": node_id("SC", row.id),
         "state": row.state,
@@ -136,9 +134,9 @@ def simple_status(hub: "Hub", row: Status) -> Json:
     }
 
 
-def status(hub: "Hub", row: Status) -> Json:
+def status(store: Store, row: Status) -> Json:
     """`status`, which also says who set it."""
-    return simple_status(hub, row) | {"creator": users.simple(hub, row.creator)}
+    return simple_status(store, row) | {"creator": users.simple(store, row.creator)}
 
 
 def branches_at(repository: Repository, sha: str, limit: int = 10) -> list[str]:

@@ -1,7 +1,7 @@
 """Commits, trees, blobs, refs and comparisons."""
 
 from datetime import UTC
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from github.emulator.clock import iso
@@ -9,12 +9,10 @@ from github.emulator.git import commits, diff
 from github.emulator.git.commits import Commit
 from github.emulator.git.repository import EMPTY_TREE
 from github.emulator.store.repositories import Repository
+from github.emulator.store.store import Store
 from github.emulator.store.table import node_id
 from github.emulator.store.users import User
 from github.emulator.views import repositories, users
-
-if TYPE_CHECKING:
-    from github.emulator.hub import Hub
 
 Json = dict[str, Any]
 MAX_FILES = 300
@@ -25,10 +23,10 @@ def git_node(prefix: str, repository: Repository, name: str) -> str:
     return f"{node_id(prefix, repository.id)}_{name}"
 
 
-def verification(hub: "Hub", commit: Commit) -> Json:
+def verification(store: Store, commit: Commit) -> Json:
     """`verified` only for what the web side signed: no other key is known here."""
     ours = commit.signature is not None and commit.payload is not None
-    valid = ours and hub.signer.sign((commit.payload or "").encode()).strip() == (commit.signature or "").strip()
+    valid = ours and store.signer.sign((commit.payload or "").encode()).strip() == (commit.signature or "").strip()
     return {
         "verified": valid,
         "reason": "valid" if valid else "unsigned" if commit.signature is None else "unknown_key",
@@ -46,18 +44,18 @@ def _utc(person: commits.Person) -> str:
     return iso(person.date.astimezone(UTC))
 
 
-def account(hub: "Hub", email: str) -> User | None:
+def account(store: Store, email: str) -> User | None:
     """The account that an e-mail address of a commit belongs to."""
     wanted = email.lower()
-    for user in hub.store.users:
+    for user in store.users:
         if wanted in ((user.email or "").lower(), user.noreply.lower(), f"{user.login}@users.noreply.github.com"):
             return user
     return None
 
 
-def git_commit(hub: "Hub", repository: Repository, commit: Commit) -> Json:
+def git_commit(store: Store, repository: Repository, commit: Commit) -> Json:
     """`git-commit`, of the git data endpoints."""
-    base, page = repositories.url(hub, repository), f"{hub.web_url}/{repository.full_name}/commit"
+    base, page = repositories.url(store, repository), f"{store.origins.web}/{repository.full_name}/commit"
     return {
         "sha": commit.sha,
         "node_id": git_node("C", repository, commit.sha),
@@ -70,13 +68,13 @@ def git_commit(hub: "Hub", repository: Repository, commit: Commit) -> Json:
         "parents": [
             {"sha": sha, "url": f"{base}/git/commits/{sha}", "html_url": f"{page}/{sha}"} for sha in commit.parents
         ],
-        "verification": verification(hub, commit),
+        "verification": verification(store, commit),
     }
 
 
-def commit(hub: "Hub", repository: Repository, row: Commit) -> Json:
+def commit(store: Store, repository: Repository, row: Commit) -> Json:
     """`commit`, of lists and comparisons."""
-    base, page = repositories.url(hub, repository), f"{hub.web_url}/{repository.full_name}/commit"
+    base, page = repositories.url(store, repository), f"{store.origins.web}/{repository.full_name}/commit"
     return {
         "sha": row.sha,
         "node_id": git_node("C", repository, row.sha),
@@ -87,31 +85,31 @@ def commit(hub: "Hub", repository: Repository, row: Commit) -> Json:
             "tree": {"sha": row.tree, "url": f"{base}/git/trees/{row.tree}"},
             "url": f"{base}/git/commits/{row.sha}",
             "comment_count": 0,
-            "verification": verification(hub, row),
+            "verification": verification(store, row),
         },
         "url": f"{base}/commits/{row.sha}",
         "html_url": f"{page}/{row.sha}",
         "comments_url": f"{base}/commits/{row.sha}/comments",
-        "author": users.simple_or_none(hub, account(hub, row.author.email)),
-        "committer": users.simple_or_none(hub, account(hub, row.committer.email)),
+        "author": users.simple_or_none(store, account(store, row.author.email)),
+        "committer": users.simple_or_none(store, account(store, row.committer.email)),
         "parents": [{"sha": sha, "url": f"{base}/commits/{sha}", "html_url": f"{page}/{sha}"} for sha in row.parents],
     }
 
 
-def full_commit(hub: "Hub", repository: Repository, row: Commit) -> Json:
+def full_commit(store: Store, repository: Repository, row: Commit) -> Json:
     """The single commit, with its files and counts against the first parent."""
     files = diff.changes(repository.git, row.parents[0] if row.parents else EMPTY_TREE, row.sha)
     added, deleted = sum(f.additions for f in files), sum(f.deletions for f in files)
-    return commit(hub, repository, row) | {
+    return commit(store, repository, row) | {
         "stats": {"total": added + deleted, "additions": added, "deletions": deleted},
-        "files": [file(hub, repository, change, row.sha) for change in files[:MAX_FILES]],
+        "files": [file(store, repository, change, row.sha) for change in files[:MAX_FILES]],
     }
 
 
-def file(hub: "Hub", repository: Repository, change: diff.FileChange, sha: str) -> Json:
+def file(store: Store, repository: Repository, change: diff.FileChange, sha: str) -> Json:
     """`diff-entry`."""
     path = quote(change.path)
-    page = f"{hub.web_url}/{repository.full_name}"
+    page = f"{store.origins.web}/{repository.full_name}"
     body = {
         "sha": change.sha,
         "filename": change.path,
@@ -121,7 +119,7 @@ def file(hub: "Hub", repository: Repository, change: diff.FileChange, sha: str) 
         "changes": change.additions + change.deletions,
         "blob_url": f"{page}/blob/{sha}/{path}",
         "raw_url": f"{page}/raw/{sha}/{path}",
-        "contents_url": f"{repositories.url(hub, repository)}/contents/{path}?ref={sha}",
+        "contents_url": f"{repositories.url(store, repository)}/contents/{path}?ref={sha}",
     }
     if change.patch is not None:
         body["patch"] = change.patch
@@ -130,10 +128,10 @@ def file(hub: "Hub", repository: Repository, change: diff.FileChange, sha: str) 
     return body
 
 
-def ref(hub: "Hub", repository: Repository, name: str, sha: str) -> Json:
+def ref(store: Store, repository: Repository, name: str, sha: str) -> Json:
     """`git-ref`."""
     kind = repository.git.kind(sha) or "commit"
-    base = repositories.url(hub, repository)
+    base = repositories.url(store, repository)
     return {
         "ref": name,
         "node_id": git_node("REF", repository, name),

@@ -1,23 +1,21 @@
 """Issues, their comments and reactions."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from github.emulator.clock import iso, iso_or_none
 from github.emulator.store.comments import Comment
 from github.emulator.store.issues import Issue
 from github.emulator.store.reactions import CONTENTS, Reaction
 from github.emulator.store.repositories import Repository
+from github.emulator.store.store import Store
 from github.emulator.store.table import node_id
 from github.emulator.store.users import User
 from github.emulator.views import apps, repositories, users
 
-if TYPE_CHECKING:
-    from github.emulator.hub import Hub
-
 Json = dict[str, Any]
 
 
-def association(hub: "Hub", repository: Repository, user: User | None) -> str:
+def association(store: Store, repository: Repository, user: User | None) -> str:
     """`author_association`, as unreliable as GitHub's: private members of an organisation show as NONE."""
     if user is None:
         return "NONE"
@@ -25,7 +23,7 @@ def association(hub: "Hub", repository: Repository, user: User | None) -> str:
         return "OWNER"
     if repository.roles.get(user.id) in ("write", "maintain", "admin", "triage", "read"):
         return "NONE" if repository.owner.type == "Organization" else "COLLABORATOR"
-    merged = any(p.merged_at and p.issue.user is user for p in hub.store.pulls_of(repository))
+    merged = any(p.merged_at and p.issue.user is user for p in store.pulls_of(repository))
     return "CONTRIBUTOR" if merged else "NONE"
 
 
@@ -35,25 +33,25 @@ def reactions(rows: list[Reaction], url: str) -> Json:
     return {"url": f"{url}/reactions", "total_count": len(rows), **counts}
 
 
-def reaction(hub: "Hub", row: Reaction) -> Json:
+def reaction(store: Store, row: Reaction) -> Json:
     return {
         "id": row.id,
         "node_id": node_id("REA", row.id),
-        "user": users.simple(hub, row.user),
+        "user": users.simple(store, row.user),
         "content": row.content,
         "created_at": iso(row.created_at),
     }
 
 
-def html_url(hub: "Hub", row: Issue) -> str:
-    return f"{hub.web_url}/{row.repository.full_name}/{'pull' if row.pull else 'issues'}/{row.number}"
+def html_url(store: Store, row: Issue) -> str:
+    return f"{store.origins.web}/{row.repository.full_name}/{'pull' if row.pull else 'issues'}/{row.number}"
 
 
-def issue(hub: "Hub", row: Issue) -> Json:
+def issue(store: Store, row: Issue) -> Json:
     """`issue`; a pull request carries `pull_request` with its links."""
-    base = repositories.url(hub, row.repository)
+    base = repositories.url(store, row.repository)
     url = f"{base}/issues/{row.number}"
-    page = html_url(hub, row)
+    page = html_url(store, row)
     body = {
         "url": url,
         "repository_url": base,
@@ -65,23 +63,23 @@ def issue(hub: "Hub", row: Issue) -> Json:
         "node_id": node_id("PR" if row.pull else "I", row.pull.id if row.pull else row.id),
         "number": row.number,
         "title": row.title,
-        "user": users.simple_or_none(hub, row.user),
-        "labels": [repositories.label(hub, row.repository, label) for label in row.labels],
+        "user": users.simple_or_none(store, row.user),
+        "labels": [repositories.label(store, row.repository, label) for label in row.labels],
         "state": row.state,
         "locked": row.locked,
-        "assignee": users.simple_or_none(hub, row.assignees[0] if row.assignees else None),
-        "assignees": [users.simple(hub, user) for user in row.assignees],
+        "assignee": users.simple_or_none(store, row.assignees[0] if row.assignees else None),
+        "assignees": [users.simple(store, user) for user in row.assignees],
         "milestone": None,
-        "comments": len(hub.store.comments_of(row)),
+        "comments": len(store.comments_of(row)),
         "created_at": iso(row.created_at),
         "updated_at": iso(row.updated_at),
         "closed_at": iso_or_none(row.closed_at),
-        "author_association": association(hub, row.repository, row.user),
+        "author_association": association(store, row.repository, row.user),
         "active_lock_reason": None,
         "body": row.body,
         "reactions": reactions(row.reactions, url),
         "timeline_url": f"{url}/timeline",
-        "performed_via_github_app": apps.app_or_none(hub, row.via_app),
+        "performed_via_github_app": apps.app_or_none(store, row.via_app),
         "state_reason": row.state_reason,
     }
     if row.pull:
@@ -96,26 +94,26 @@ def issue(hub: "Hub", row: Issue) -> Json:
     return body
 
 
-def full(hub: "Hub", row: Issue) -> Json:
+def full(store: Store, row: Issue) -> Json:
     """The single issue, which also says who closed it."""
-    return issue(hub, row) | {"closed_by": users.simple_or_none(hub, row.closed_by)}
+    return issue(store, row) | {"closed_by": users.simple_or_none(store, row.closed_by)}
 
 
-def comment(hub: "Hub", row: Comment) -> Json:
+def comment(store: Store, row: Comment) -> Json:
     """`issue-comment`."""
-    base = repositories.url(hub, row.issue.repository)
+    base = repositories.url(store, row.issue.repository)
     url = f"{base}/issues/comments/{row.id}"
     return {
         "url": url,
-        "html_url": f"{html_url(hub, row.issue)}#issuecomment-{row.id}",
+        "html_url": f"{html_url(store, row.issue)}#issuecomment-{row.id}",
         "issue_url": f"{base}/issues/{row.issue.number}",
         "id": row.id,
         "node_id": node_id("IC", row.id),
-        "user": users.simple_or_none(hub, row.user),
+        "user": users.simple_or_none(store, row.user),
         "created_at": iso(row.created_at),
         "updated_at": iso(row.updated_at),
-        "author_association": association(hub, row.issue.repository, row.user),
+        "author_association": association(store, row.issue.repository, row.user),
         "body": row.body,
         "reactions": reactions(row.reactions, url),
-        "performed_via_github_app": apps.app_or_none(hub, row.via_app),
+        "performed_via_github_app": apps.app_or_none(store, row.via_app),
     }

@@ -1,17 +1,16 @@
 """Pull requests."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from github.emulator.clock import iso, iso_or_none
 from github.emulator.git import diff
-from github.emulator.store.pulls import Pull
+from github.emulator.rules import checks as rollup
+from github.emulator.store.issues import Pull
 from github.emulator.store.repositories import Repository
+from github.emulator.store.store import Store
 from github.emulator.store.table import node_id
 from github.emulator.store.users import User
-from github.emulator.views import issues, repositories, rollup, users
-
-if TYPE_CHECKING:
-    from github.emulator.hub import Hub
+from github.emulator.views import issues, repositories, users
 
 Json = dict[str, Any]
 
@@ -25,21 +24,21 @@ def merge_base(pull: Pull) -> str:
     return pull.repository.git.merge_base(pull.base_sha, pull.head_sha) or pull.base_sha
 
 
-def _end(hub: "Hub", label: str, ref: str, sha: str, repository: Repository | None, user: User | None) -> Json:
+def _end(store: Store, label: str, ref: str, sha: str, repository: Repository | None, user: User | None) -> Json:
     return {
         "label": label,
         "ref": ref,
         "sha": sha,
-        "user": users.simple_or_none(hub, user),
-        "repo": None if repository is None or repository.deleted else repositories.repository(hub, repository),
+        "user": users.simple_or_none(store, user),
+        "repo": None if repository is None or repository.deleted else repositories.repository(store, repository),
     }
 
 
-def simple(hub: "Hub", pull: Pull) -> Json:
+def simple(store: Store, pull: Pull) -> Json:
     """`pull-request-simple`: the form of lists and of review events."""
     issue, repository = pull.issue, pull.repository
-    base = repositories.url(hub, repository)
-    url, page = f"{base}/pulls/{pull.number}", issues.html_url(hub, issue)
+    base = repositories.url(store, repository)
+    url, page = f"{base}/pulls/{pull.number}", issues.html_url(store, issue)
     links = {
         "self": url,
         "html": page,
@@ -50,7 +49,7 @@ def simple(hub: "Hub", pull: Pull) -> Json:
         "commits": f"{url}/commits",
         "statuses": f"{base}/statuses/{pull.head_sha}",
     }
-    head_owner = hub.store.user(pull.head_label.partition(":")[0])  # known also when the fork is gone
+    head_owner = store.user(pull.head_label.partition(":")[0])  # known also when the fork is gone
     return {
         "url": url,
         "id": pull.id,
@@ -63,18 +62,18 @@ def simple(hub: "Hub", pull: Pull) -> Json:
         "state": issue.state,
         "locked": issue.locked,
         "title": issue.title,
-        "user": users.simple_or_none(hub, issue.user),
+        "user": users.simple_or_none(store, issue.user),
         "body": issue.body,
         "created_at": iso(issue.created_at),
         "updated_at": iso(issue.updated_at),
         "closed_at": iso_or_none(issue.closed_at),
         "merged_at": iso_or_none(pull.merged_at),
         "merge_commit_sha": pull.merge_sha,
-        "assignee": users.simple_or_none(hub, issue.assignees[0] if issue.assignees else None),
-        "assignees": [users.simple(hub, user) for user in issue.assignees],
-        "requested_reviewers": [users.simple(hub, user) for user in pull.requested_reviewers],
+        "assignee": users.simple_or_none(store, issue.assignees[0] if issue.assignees else None),
+        "assignees": [users.simple(store, user) for user in issue.assignees],
+        "requested_reviewers": [users.simple(store, user) for user in pull.requested_reviewers],
         "requested_teams": [],
-        "labels": [repositories.label(hub, repository, label) for label in issue.labels],
+        "labels": [repositories.label(store, repository, label) for label in issue.labels],
         "milestone": None,
         "draft": pull.draft,
         "commits_url": links["commits"],
@@ -82,9 +81,9 @@ def simple(hub: "Hub", pull: Pull) -> Json:
         "review_comment_url": links["review_comment"],
         "comments_url": links["comments"],
         "statuses_url": links["statuses"],
-        "head": _end(hub, pull.head_label, pull.head_ref, pull.head_sha, pull.head_repository, head_owner),
+        "head": _end(store, pull.head_label, pull.head_ref, pull.head_sha, pull.head_repository, head_owner),
         "base": _end(
-            hub,
+            store,
             f"{repository.owner.login}:{pull.base_ref}",
             pull.base_ref,
             pull.base_sha,
@@ -92,26 +91,26 @@ def simple(hub: "Hub", pull: Pull) -> Json:
             repository.owner,
         ),
         "_links": {key: {"href": value} for key, value in links.items()},
-        "author_association": issues.association(hub, repository, issue.user),
+        "author_association": issues.association(store, repository, issue.user),
         "auto_merge": None,
         "active_lock_reason": None,
     }
 
 
-def full(hub: "Hub", pull: Pull) -> Json:
+def full(store: Store, pull: Pull) -> Json:
     """`pull-request`: with the counts and whether it can be merged, as far as that is known now."""
     git = pull.repository.git
     files = diff.changes(git, merge_base(pull), pull.head_sha)
     known = pull.merge_of == (pull.base_sha, pull.head_sha)
     mergeable = pull.mergeable if known and pull.open else None
-    return simple(hub, pull) | {
+    return simple(store, pull) | {
         "merged": pull.merged_at is not None,
         "mergeable": mergeable,
         "rebaseable": mergeable,
-        "mergeable_state": rollup.mergeable_state(hub, pull) if known else "unknown",
-        "merged_by": users.simple_or_none(hub, pull.merged_by),
-        "comments": len(hub.store.comments_of(pull.issue)),
-        "review_comments": len(hub.store.review_comments_of(pull)),
+        "mergeable_state": rollup.mergeable_state(store, pull) if known else "unknown",
+        "merged_by": users.simple_or_none(store, pull.merged_by),
+        "comments": len(store.comments_of(pull.issue)),
+        "review_comments": len(store.review_comments_of(pull)),
         "maintainer_can_modify": pull.maintainer_can_modify,
         "commits": git.count(span(pull)),
         "additions": sum(file.additions for file in files),
@@ -120,15 +119,15 @@ def full(hub: "Hub", pull: Pull) -> Json:
     }
 
 
-def brief(hub: "Hub", pull: Pull) -> Json:
+def brief(store: Store, pull: Pull) -> Json:
     """`pull-request-minimal`, as checks and runs list them."""
 
     def end(ref: str, sha: str, repository: Repository) -> Json:
-        repo = {"id": repository.id, "url": repositories.url(hub, repository), "name": repository.name}
+        repo = {"id": repository.id, "url": repositories.url(store, repository), "name": repository.name}
         return {"ref": ref, "sha": sha, "repo": repo}
 
     return {
-        "url": f"{repositories.url(hub, pull.repository)}/pulls/{pull.number}",
+        "url": f"{repositories.url(store, pull.repository)}/pulls/{pull.number}",
         "id": pull.id,
         "number": pull.number,
         "head": end(pull.head_ref, pull.head_sha, pull.head_repository or pull.repository),
@@ -136,10 +135,10 @@ def brief(hub: "Hub", pull: Pull) -> Json:
     }
 
 
-def of_commit(hub: "Hub", repository: Repository, sha: str, branch: str | None) -> list[Json]:
+def of_commit(store: Store, repository: Repository, sha: str, branch: str | None) -> list[Json]:
     """The open pull requests of a commit of this repository; those from forks are never listed."""
     return [
-        brief(hub, pull)
-        for pull in hub.store.pulls
+        brief(store, pull)
+        for pull in store.pulls
         if pull.open and pull.head_repository is repository and pull.head_sha == sha and branch in (None, pull.head_ref)
     ]

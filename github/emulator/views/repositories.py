@@ -1,15 +1,13 @@
 """Repositories."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from github.emulator.clock import iso
 from github.emulator.store.repositories import ROLES, Label, Repository
+from github.emulator.store.store import Store
 from github.emulator.store.table import node_id
 from github.emulator.store.users import User
 from github.emulator.views import users
-
-if TYPE_CHECKING:
-    from github.emulator.hub import Hub
 
 Json = dict[str, Any]
 
@@ -53,40 +51,40 @@ _LINKS = {
 }
 
 
-def url(hub: "Hub", row: Repository) -> str:
-    return f"{hub.api_url}/repos/{row.full_name}"
+def url(store: Store, row: Repository) -> str:
+    return f"{store.origins.api}/repos/{row.full_name}"
 
 
-def minimal(hub: "Hub", row: Repository) -> Json:
+def minimal(store: Store, row: Repository) -> Json:
     """`minimal-repository`, as runs, suites and statuses carry it."""
-    base = url(hub, row)
+    base = url(store, row)
     return {
         "id": row.id,
         "node_id": node_id("R", row.id),
         "name": row.name,
         "full_name": row.full_name,
         "private": row.private,
-        "owner": users.simple(hub, row.owner),
-        "html_url": f"{hub.web_url}/{row.full_name}",
+        "owner": users.simple(store, row.owner),
+        "html_url": f"{store.origins.web}/{row.full_name}",
         "description": row.description,
         "fork": row.parent is not None,
         "url": base,
     } | {key: base + tail for key, tail in _LINKS.items()}
 
 
-def repository(hub: "Hub", row: Repository) -> Json:
+def repository(store: Store, row: Repository) -> Json:
     """`repository`, also the one in webhooks."""
-    open_issues = sum(1 for issue in hub.store.issues_of(row) if issue.state == "open")
-    forks = sum(1 for other in hub.store.repositories if other.parent is row)
-    host = hub.web_url.partition("://")[2]
-    return minimal(hub, row) | {
+    open_issues = sum(1 for issue in store.issues_of(row) if issue.state == "open")
+    forks = sum(1 for other in store.repositories if other.parent is row)
+    host = store.origins.web.partition("://")[2]
+    return minimal(store, row) | {
         "created_at": iso(row.created_at),
         "updated_at": iso(row.updated_at),
         "pushed_at": iso(row.pushed_at),
         "git_url": f"git://{host}/{row.full_name}.git",
         "ssh_url": f"git@{host.partition(':')[0]}:{row.full_name}.git",
-        "clone_url": f"{hub.web_url}/{row.full_name}.git",
-        "svn_url": f"{hub.web_url}/{row.full_name}",
+        "clone_url": f"{store.origins.web}/{row.full_name}.git",
+        "svn_url": f"{store.origins.web}/{row.full_name}",
         "homepage": None,
         "size": 1,
         "stargazers_count": 0,
@@ -125,14 +123,14 @@ def permissions(row: Repository, user: User | None) -> dict[str, bool]:
     return {key: role >= ROLES.index(needed) for key, needed in steps.items()}
 
 
-def full(hub: "Hub", row: Repository, rights: dict[str, bool], push: bool) -> Json:
+def full(store: Store, row: Repository, rights: dict[str, bool], push: bool) -> Json:
     """`full-repository`; merge settings are only for those who may push."""
-    body = repository(hub, row) | {"permissions": rights, "subscribers_count": 0, "network_count": 0}
+    body = repository(store, row) | {"permissions": rights, "subscribers_count": 0, "network_count": 0}
     if row.owner.type == "Organization":
-        body["organization"] = users.simple(hub, row.owner)
+        body["organization"] = users.simple(store, row.owner)
     if row.parent is not None:
-        body["parent"] = repository(hub, row.parent)
-        body["source"] = repository(hub, row.parent)
+        body["parent"] = repository(store, row.parent)
+        body["source"] = repository(store, row.parent)
     if push:
         body |= {
             "allow_squash_merge": True,
@@ -150,11 +148,11 @@ def full(hub: "Hub", row: Repository, rights: dict[str, bool], push: bool) -> Js
     return body
 
 
-def label(hub: "Hub", row: Repository, item: Label) -> Json:
+def label(store: Store, row: Repository, item: Label) -> Json:
     return {
         "id": item.id,
         "node_id": node_id("LA", item.id),
-        "url": f"{url(hub, row)}/labels/{item.name.replace(' ', '%20')}",
+        "url": f"{url(store, row)}/labels/{item.name.replace(' ', '%20')}",
         "name": item.name,
         "color": item.color,
         "default": item.default,

@@ -1,32 +1,30 @@
 """Workflow runs, their jobs and workflows."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from github.emulator.clock import iso, iso_or_none
 from github.emulator.git import commits
 from github.emulator.store.runs import Job, Run, Step, Workflow
+from github.emulator.store.store import Store
 from github.emulator.store.table import node_id
 from github.emulator.views import commits as commit_views
 from github.emulator.views import pulls, repositories, users
 
-if TYPE_CHECKING:
-    from github.emulator.hub import Hub
-
 Json = dict[str, Any]
 
 
-def page(hub: "Hub", row: Run) -> str:
-    return f"{hub.web_url}/{row.repository.full_name}/actions/runs/{row.id}"
+def page(store: Store, row: Run) -> str:
+    return f"{store.origins.web}/{row.repository.full_name}/actions/runs/{row.id}"
 
 
-def job_page(hub: "Hub", row: Job) -> str:
-    return f"{page(hub, row.run)}/job/{row.id}"
+def job_page(store: Store, row: Job) -> str:
+    return f"{page(store, row.run)}/job/{row.id}"
 
 
-def run(hub: "Hub", row: Run) -> Json:
+def run(store: Store, row: Run) -> Json:
     """`workflow-run`. Runs of forks list no pull requests."""
-    base = repositories.url(hub, row.repository)
+    base = repositories.url(store, row.repository)
     url = f"{base}/actions/runs/{row.id}"
     mine = row.head_repository is row.repository
     previous = f"{url}/attempts/{row.attempt - 1}" if row.attempt > 1 else None
@@ -46,15 +44,15 @@ def run(hub: "Hub", row: Run) -> Json:
         "check_suite_id": row.suite.id,
         "check_suite_node_id": node_id("CS", row.suite.id),
         "url": url,
-        "html_url": page(hub, row),
-        "pull_requests": pulls.of_commit(hub, row.repository, row.head_sha, row.head_branch) if mine else [],
+        "html_url": page(store, row),
+        "pull_requests": pulls.of_commit(store, row.repository, row.head_sha, row.head_branch) if mine else [],
         "created_at": iso(row.created_at),
         "updated_at": iso(row.updated_at),
-        "actor": users.simple(hub, row.actor),
+        "actor": users.simple(store, row.actor),
         "run_attempt": row.attempt,
         "referenced_workflows": [],
         "run_started_at": iso(row.started_at),
-        "triggering_actor": users.simple(hub, row.triggering_actor),
+        "triggering_actor": users.simple(store, row.triggering_actor),
         "jobs_url": f"{url}/jobs",
         "logs_url": f"{url}/logs",
         "check_suite_url": f"{base}/check-suites/{row.suite.id}",
@@ -64,8 +62,8 @@ def run(hub: "Hub", row: Run) -> Json:
         "previous_attempt_url": previous,
         "workflow_url": f"{base}/actions/workflows/{row.workflow.id}",
         "head_commit": commit_views.simple_commit(commits.read(row.repository.git, row.head_sha)),
-        "repository": repositories.minimal(hub, row.repository),
-        "head_repository": repositories.minimal(hub, row.head_repository or row.repository),
+        "repository": repositories.minimal(store, row.repository),
+        "head_repository": repositories.minimal(store, row.head_repository or row.repository),
     }
 
 
@@ -80,9 +78,9 @@ def step(row: Step) -> Json:
     }
 
 
-def job(hub: "Hub", row: Job) -> Json:
+def job(store: Store, row: Job) -> Json:
     """`job`."""
-    base = repositories.url(hub, row.run.repository)
+    base = repositories.url(store, row.run.repository)
     started = row.started_at is not None
     return {
         "id": row.id,
@@ -94,7 +92,7 @@ def job(hub: "Hub", row: Job) -> Json:
         "node_id": node_id("CR", row.id),
         "head_sha": row.run.head_sha,
         "url": f"{base}/actions/jobs/{row.id}",
-        "html_url": job_page(hub, row),
+        "html_url": job_page(store, row),
         "status": row.status,
         "conclusion": row.conclusion,
         "created_at": iso(row.created_at),
@@ -111,9 +109,9 @@ def job(hub: "Hub", row: Job) -> Json:
     }
 
 
-def workflow(hub: "Hub", row: Workflow) -> Json:
+def workflow(store: Store, row: Workflow) -> Json:
     """`workflow`."""
-    base, web = repositories.url(hub, row.repository), f"{hub.web_url}/{row.repository.full_name}"
+    base, web = repositories.url(store, row.repository), f"{store.origins.web}/{row.repository.full_name}"
     return {
         "id": row.id,
         "node_id": node_id("W", row.id),

@@ -1,30 +1,28 @@
 """Accounts."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from github.emulator.clock import iso
+from github.emulator.store.store import Store
 from github.emulator.store.table import node_id
 from github.emulator.store.users import User
-
-if TYPE_CHECKING:
-    from github.emulator.hub import Hub
 
 Json = dict[str, Any]
 _PREFIX = {"User": "U", "Organization": "O", "Bot": "BOT"}
 
 
-def simple(hub: "Hub", user: User) -> Json:
+def simple(store: Store, user: User) -> Json:
     """`simple-user`. The page of a bot is its App's."""
-    url = f"{hub.api_url}/users/{user.login}".replace("[", "%5B").replace("]", "%5D")
+    url = f"{store.origins.api}/users/{user.login}".replace("[", "%5B").replace("]", "%5D")
     page = f"apps/{user.login.removesuffix('[bot]')}" if user.type == "Bot" else user.login
     return {
         "login": user.login,
         "id": user.id,
         "node_id": node_id(_PREFIX[user.type], user.id),
-        "avatar_url": f"{hub.web_url}/avatars/{user.id}",
+        "avatar_url": f"{store.origins.web}/avatars/{user.id}",
         "gravatar_id": "",
         "url": url,
-        "html_url": f"{hub.web_url}/{page}",
+        "html_url": f"{store.origins.web}/{page}",
         "followers_url": f"{url}/followers",
         "following_url": f"{url}/following{{/other_user}}",
         "gists_url": f"{url}/gists{{/gist_id}}",
@@ -40,13 +38,13 @@ def simple(hub: "Hub", user: User) -> Json:
     }
 
 
-def simple_or_none(hub: "Hub", user: User | None) -> Json | None:
-    return None if user is None else simple(hub, user)
+def simple_or_none(store: Store, user: User | None) -> Json | None:
+    return None if user is None else simple(store, user)
 
 
-def public(hub: "Hub", user: User) -> Json:
+def public(store: Store, user: User) -> Json:
     """`public-user`."""
-    return simple(hub, user) | {
+    return simple(store, user) | {
         "name": user.name,
         "company": None,
         "blog": "",
@@ -55,7 +53,7 @@ def public(hub: "Hub", user: User) -> Json:
         "hireable": None,
         "bio": None,
         "twitter_username": None,
-        "public_repos": sum(1 for r in hub.store.repositories if r.owner is user and not r.private),
+        "public_repos": sum(1 for r in store.repositories if r.owner is user and not r.private),
         "public_gists": 0,
         "followers": 0,
         "following": 0,
@@ -64,9 +62,9 @@ def public(hub: "Hub", user: User) -> Json:
     }
 
 
-def organization(hub: "Hub", user: User) -> Json:
+def organization(store: Store, user: User) -> Json:
     """`organization-simple`, as webhooks carry it for repositories of an organisation."""
-    url = f"{hub.api_url}/orgs/{user.login}"
+    url = f"{store.origins.api}/orgs/{user.login}"
     return {
         "login": user.login,
         "id": user.id,
@@ -78,6 +76,6 @@ def organization(hub: "Hub", user: User) -> Json:
         "issues_url": f"{url}/issues",
         "members_url": f"{url}/members{{/member}}",
         "public_members_url": f"{url}/public_members{{/member}}",
-        "avatar_url": f"{hub.web_url}/avatars/{user.id}",
+        "avatar_url": f"{store.origins.web}/avatars/{user.id}",
         "description": user.name or "",
     }

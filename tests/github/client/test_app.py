@@ -17,8 +17,8 @@ from github.client.errors import (
 )
 from github.client.repository import Repository
 from github.client.scopes import CLONE, Scope
-from github.emulator.hub import Options
 from github.emulator.local import LocalGitHub
+from github.emulator.options import Options
 from github.repositories.queries import facts
 from tests.github.conftest import Connect, Spot, TestClock
 

@@ -1,0 +1,1 @@
+"""Workflow files: read, with their expressions, patterns and matrices."""

@@ -1,0 +1,1 @@
+"""One job, really run."""

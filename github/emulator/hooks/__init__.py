@@ -1,1 +1,0 @@
-"""Webhooks: who gets which event, and their delivery."""

@@ -1,0 +1,1 @@
+"""Apps, installations, webhooks and people."""

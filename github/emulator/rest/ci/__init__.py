@@ -1,0 +1,1 @@
+"""Checks, statuses, workflow runs."""

@@ -1,0 +1,1 @@
+"""Git objects, refs, branches, commits and files."""

@@ -1,0 +1,1 @@
+"""Issues and pull requests with their comments and reviews."""

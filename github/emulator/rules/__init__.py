@@ -1,0 +1,1 @@
+"""What a repository asks of changes: protection, rulesets, required checks."""
