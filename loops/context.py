@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from github.apps.access import AccessBook
 from github.client.app import GitHubApp
-from github.client.repository import Repository as Handle
+from github.client.repository import RepositoryHandle
 from github.webhooks.identity import Me
 from k8s.boxes import Boxes
 from loops.options import LoopOptions
@@ -38,6 +38,6 @@ class Loop:
     box_key: bytes
     clock: Callable[[], float] = time.time
 
-    def handle(self, repository: Repository) -> Handle:
+    def handle(self, repository: Repository) -> RepositoryHandle:
         """GitHub's side of a repository row."""
         return self.github.repository(repository.installation_id, repository.id, repository.full_name)

@@ -8,7 +8,7 @@ from typing import Any
 
 from github.client.clock import Clock
 from github.client.errors import NotFound
-from github.client.repository import Repository, quoted
+from github.client.repository import RepositoryHandle, quoted
 
 MAX_AGE = 60.0  # seconds
 MAX_ENTRIES = 4096
@@ -63,7 +63,7 @@ class AccessBook:
         self._clock = clock
         self._known: OrderedDict[tuple[int, str], tuple[float, Access]] = OrderedDict()
 
-    async def of(self, repository: Repository, login: str, user_id: int = 0) -> Access:
+    async def of(self, repository: RepositoryHandle, login: str, user_id: int = 0) -> Access:
         """The permission of `login` on `repository`; with `user_id`, only if that is still the same person.
 
         An unknown login, and one that somebody else has taken over, may do nothing.
@@ -80,7 +80,7 @@ class AccessBook:
             return Access(user_id, Role.NONE, "none")
         return access
 
-    async def _ask(self, repository: Repository, login: str) -> Access:
+    async def _ask(self, repository: RepositoryHandle, login: str) -> Access:
         try:
             return read_access(await repository.get(f"collaborators/{quoted(login)}/permission"))
         except NotFound:

@@ -12,7 +12,7 @@ import httpx
 
 from github.checks.state import Check, Kind
 from github.client.errors import Forbidden, GitHubError, NotFound, PermissionMissing, Unreachable
-from github.client.repository import Repository
+from github.client.repository import RepositoryHandle
 
 LogOpener = Callable[[], AbstractAsyncContextManager[AsyncIterator[bytes]]]
 
@@ -79,7 +79,7 @@ class Evidence:
         return tuple(step.name for step in self.job.failed_steps) if self.job else ()
 
 
-async def evidence(repository: Repository, check: Check) -> Evidence:
+async def evidence(repository: RepositoryHandle, check: Check) -> Evidence:
     """What `check` left behind, whatever kind it is. Only Actions jobs have logs that an App may read."""
     if check.kind is Kind.STATUS:
         return Evidence(check, _details(check), log_missing="a commit status has no log at GitHub")
@@ -95,7 +95,7 @@ async def evidence(repository: Repository, check: Check) -> Evidence:
     return Evidence(check, _details(check), job, notes, log=lambda: open_log(repository, job.id))
 
 
-async def find_job(repository: Repository, check: Check) -> Job | None:
+async def find_job(repository: RepositoryHandle, check: Check) -> Job | None:
     """The Actions job behind a check run: followed by `check_run_url`, since equal ids are only today's custom."""
     if check.run_id:
         async for job in jobs(repository, check.run_id):
@@ -107,14 +107,14 @@ async def find_job(repository: Repository, check: Check) -> Job | None:
         return None
 
 
-async def jobs(repository: Repository, run_id: int, attempt: int | None = None) -> AsyncIterator[Job]:
+async def jobs(repository: RepositoryHandle, run_id: int, attempt: int | None = None) -> AsyncIterator[Job]:
     """The jobs of a run's `attempt`; without one, the newest of each."""
     path = f"actions/runs/{run_id}" + (f"/attempts/{attempt}" if attempt else "")
     async for found in repository.pages(f"{path}/jobs", "jobs"):
         yield _job(found)
 
 
-async def annotations(repository: Repository, check_run_id: int) -> AsyncIterator[Annotation]:
+async def annotations(repository: RepositoryHandle, check_run_id: int) -> AsyncIterator[Annotation]:
     """The annotations of a check run, at most 200."""
     async for each in repository.pages(f"check-runs/{check_run_id}/annotations", limit=MAX_ANNOTATIONS):
         yield Annotation(
@@ -128,7 +128,7 @@ async def annotations(repository: Repository, check_run_id: int) -> AsyncIterato
 
 
 @asynccontextmanager
-async def open_log(repository: Repository, job_id: int) -> AsyncIterator[AsyncIterator[bytes]]:
+async def open_log(repository: RepositoryHandle, job_id: int) -> AsyncIterator[AsyncIterator[bytes]]:
     """The log of a job, as a stream of bytes.
 
     GitHub redirects to a signed address at another host, where `Authorization` must not be sent. A blob that is not
@@ -158,7 +158,7 @@ async def _chunks(response: httpx.Response) -> AsyncIterator[bytes]:
         raise Unreachable(f"the log broke off ({type(error).__name__}): ask for it again") from error
 
 
-async def _address(repository: Repository, job_id: int) -> str:
+async def _address(repository: RepositoryHandle, job_id: int) -> str:
     answer = await repository.request("GET", f"actions/jobs/{job_id}/logs", follow=False)
     location = answer.headers.get("location")
     if answer.status != 302 or not location:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from github.client.errors import NotFound
-from github.client.repository import Repository
+from github.client.repository import RepositoryHandle
 from github.client.scopes import Scope
 from github.client.text import clip_bytes
 
@@ -49,7 +49,7 @@ class OwnCheck:
     name: str = NAME
 
 
-async def put_check(repository: Repository, wanted: OwnCheck, *, check_run_id: int | None = None) -> int:
+async def put_check(repository: RepositoryHandle, wanted: OwnCheck, *, check_run_id: int | None = None) -> int:
     """Create or update our check run on `wanted.sha`; its id. Doing it twice changes nothing.
 
     `check_run_id` is where it was last time; without it, it is looked up by name and `external_id`.
@@ -68,7 +68,7 @@ async def put_check(repository: Repository, wanted: OwnCheck, *, check_run_id: i
     return int(answer.json()["id"])
 
 
-async def find_check(repository: Repository, wanted: OwnCheck) -> int | None:
+async def find_check(repository: RepositoryHandle, wanted: OwnCheck) -> int | None:
     """The id of our check run with this name and `external_id` on this commit; the newest of several."""
     params: dict[str, str | int] = {"check_name": wanted.name, "app_id": repository.app.app_id, "filter": "all"}
     found = [

@@ -2,11 +2,11 @@
 
 from github.checks.state import Check, Kind
 from github.client.errors import Conflict, Forbidden, Gone, Invalid, NotFound
-from github.client.repository import Repository
+from github.client.repository import RepositoryHandle
 from github.client.scopes import Scope
 
 
-async def rerun(repository: Repository, check: Check) -> bool:
+async def rerun(repository: RepositoryHandle, check: Check) -> bool:
     """Have `check` run again; True if it does, or did so already since it was looked at.
 
     For Actions the failed jobs of its whole run are run again, as attempt n+1 of the same run, which GitHub allows for
@@ -23,7 +23,7 @@ async def rerun(repository: Repository, check: Check) -> bool:
     return False
 
 
-async def _rerun_failed_jobs(repository: Repository, check: Check) -> bool:
+async def _rerun_failed_jobs(repository: RepositoryHandle, check: Check) -> bool:
     path = f"actions/runs/{check.run_id}"
     run = await repository.get(path)
     if int(run.get("run_attempt") or 1) > check.run_attempt or run.get("status") != "completed":

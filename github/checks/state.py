@@ -11,7 +11,8 @@ from enum import StrEnum
 from typing import Any
 
 from github.client.errors import Forbidden, NotFound
-from github.client.repository import Repository, quoted
+from github.client.repository import RepositoryHandle as Repository
+from github.client.repository import quoted
 from github.client.tokens import timestamp
 from github.repositories.queries import Pull, branch
 

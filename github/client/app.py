@@ -16,7 +16,7 @@ from github.client.errors import Forbidden, Invalid, NotFound, PermissionMissing
 from github.client.etags import Etags, Kept
 from github.client.names import Names
 from github.client.rate_limit import Pace, Shared
-from github.client.repository import Repository
+from github.client.repository import RepositoryHandle
 from github.client.scopes import Scope, allows, permissions_for
 from github.client.tokens import AppKey, Token, TokenBook, timestamp
 from github.client.transport import Answer, Wire
@@ -171,11 +171,11 @@ class GitHubApp:
         except Unauthorized:
             return
 
-    def repository(self, installation_id: int, repository_id: int, full_name: str | None = None) -> Repository:
+    def repository(self, installation_id: int, repository_id: int, full_name: str | None = None) -> RepositoryHandle:
         """A handle on the repository with this lasting id; `full_name` spares a question if it is known."""
         if full_name and self.names.get(repository_id) is None:
             self.names.put(repository_id, full_name, confirmed=False)
-        return Repository(self, installation_id, repository_id)
+        return RepositoryHandle(self, installation_id, repository_id)
 
     async def repositories(self, installation_id: int) -> AsyncIterator[dict[str, Any]]:
         """The repositories that the installation includes, as GitHub describes them."""

@@ -20,7 +20,7 @@ def quoted(part: str) -> str:
     return quote(part, safe="/")
 
 
-class Repository:
+class RepositoryHandle:
     """Requests about one repository, each with a token for this repository only."""
 
     def __init__(self, app: "GitHubApp", installation_id: int, repository_id: int) -> None:
@@ -29,7 +29,7 @@ class Repository:
         self.id = repository_id
 
     def __repr__(self) -> str:
-        return f"Repository(id={self.id}, name={self.app.names.get(self.id)!r})"
+        return f"RepositoryHandle(id={self.id}, name={self.app.names.get(self.id)!r})"
 
     async def full_name(self) -> str:
         """`owner/name`, as far as we know; a rename is noticed when GitHub redirects or no longer finds it."""

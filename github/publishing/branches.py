@@ -1,14 +1,14 @@
 """Branches that we write to: which ones never, and how one is made or moved without losing anybody's commit."""
 
 from github.client.errors import AlreadyExists, Invalid, NotFastForward, NotFound, RefusedBranch, RuleViolation
-from github.client.repository import Repository, quoted
+from github.client.repository import RepositoryHandle, quoted
 from github.client.scopes import Scope
 from github.publishing.pushrules import Push, would_refuse
 from github.repositories.queries import branch, facts, head
 from github.repositories.refs import branch_problem
 
 
-async def refuse_unless_ours_to_write(repository: Repository, name: str) -> None:
+async def refuse_unless_ours_to_write(repository: RepositoryHandle, name: str) -> None:
     """Raise RefusedBranch for the default branch, a protected one, or a name that is no branch's.
 
     GitHub is asked each time: no configuration, no argument and no memory of ours can make the default branch writable.
@@ -28,12 +28,12 @@ async def refuse_unless_ours_to_write(repository: Repository, name: str) -> None
         )
 
 
-async def _guarded(repository: Repository, name: str) -> bool:
+async def _guarded(repository: RepositoryHandle, name: str) -> bool:
     """Whether a ruleset wants more of a push to the branch than that its commits are well made."""
     return bool(await would_refuse(repository, name, Push(exists=True)))
 
 
-async def create(repository: Repository, name: str, sha: str) -> None:
+async def create(repository: RepositoryHandle, name: str, sha: str) -> None:
     """Make the branch `name` at `sha`. One that is there already at this commit is fine.
 
     Raises RefusedBranch, AlreadyExists (it is there, elsewhere) or RuleViolation.
@@ -52,7 +52,7 @@ async def create(repository: Repository, name: str, sha: str) -> None:
         raise
 
 
-async def _refuse_blocked(repository: Repository, name: str) -> None:
+async def _refuse_blocked(repository: RepositoryHandle, name: str) -> None:
     """Git keeps refs as paths, so a branch `a` makes `a/b` impossible; GitHub does not say so."""
     parts = name.split("/")
     for count in range(1, len(parts)):
@@ -63,7 +63,7 @@ async def _refuse_blocked(repository: Repository, name: str) -> None:
             )
 
 
-async def fast_forward(repository: Repository, name: str, sha: str) -> None:
+async def fast_forward(repository: RepositoryHandle, name: str, sha: str) -> None:
     """Move the branch `name` forward to `sha`, never with force. Being there already is fine.
 
     Raises RefusedBranch, NotFastForward (somebody else pushed) or RuleViolation.
@@ -78,7 +78,7 @@ async def fast_forward(repository: Repository, name: str, sha: str) -> None:
             raise
 
 
-async def delete(repository: Repository, name: str) -> None:
+async def delete(repository: RepositoryHandle, name: str) -> None:
     """Delete a branch of ours. One that is gone is fine. Raises RefusedBranch."""
     await refuse_unless_ours_to_write(repository, name)
     try:

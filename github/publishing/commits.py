@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from github.client.errors import EmptyRepository, NotFound
-from github.client.repository import Repository
+from github.client.repository import RepositoryHandle
 from github.client.scopes import Scope
 
 TRAILER = "Greenloop-Turn"
@@ -63,7 +63,7 @@ def turn_of(message: str) -> str | None:
     return found[-1] if found else None
 
 
-async def create_commit(repository: Repository, *, message: str, tree: str, parents: list[str]) -> str:
+async def create_commit(repository: RepositoryHandle, *, message: str, tree: str, parents: list[str]) -> str:
     """The SHA of a new commit that GitHub signs. No branch points to it yet."""
     answer = await repository.request(
         "POST",
@@ -75,12 +75,12 @@ async def create_commit(repository: Repository, *, message: str, tree: str, pare
     return str(answer.json()["sha"])
 
 
-async def tree_of(repository: Repository, commit: str) -> str:
+async def tree_of(repository: RepositoryHandle, commit: str) -> str:
     """The SHA of a commit's tree."""
     return str((await repository.get(f"git/commits/{commit}"))["tree"]["sha"])
 
 
-async def find_turn(repository: Repository, branch: str, turn: str) -> str | None:
+async def find_turn(repository: RepositoryHandle, branch: str, turn: str) -> str | None:
     """The commit that `turn` put on `branch`, if it is among the newest hundred: then it was published already."""
     try:
         async for found in repository.pages("commits", params={"sha": branch}, limit=SEARCHED):

@@ -15,7 +15,7 @@ from github.client.errors import (
     NotFastForward,
     WorkflowsPermissionMissing,
 )
-from github.client.repository import Repository
+from github.client.repository import RepositoryHandle
 from github.client.scopes import Scope
 from github.publishing import branches
 from github.publishing.commits import TRAILER, create_commit, find_turn, tree_of
@@ -67,7 +67,7 @@ class Published:
     merged: bool = False
 
 
-async def publish(repository: Repository, wanted: Publication, content_of: ContentOf) -> Published:
+async def publish(repository: RepositoryHandle, wanted: Publication, content_of: ContentOf) -> Published:
     """Put the turn's commit on its branch, which is made if it is not there.
 
     Raises RefusedBranch (nothing was sent), TreeMismatch, MergeConflict, HistoryRewritten, RuleViolation,
@@ -94,7 +94,7 @@ async def publish(repository: Repository, wanted: Publication, content_of: Conte
     raise GitHubError(f"{wanted.branch} moved {RACES} times while turn {wanted.turn} was published; try again later")
 
 
-async def _refuse_workflows(repository: Repository, wanted: Publication) -> None:
+async def _refuse_workflows(repository: RepositoryHandle, wanted: Publication) -> None:
     """GitHub would refuse the push, in words that do not always say why."""
     touched = [change.path for change in wanted.changes if change.path.startswith(WORKFLOWS)]
     if touched and not await repository.app.grants(repository.installation_id, "workflows"):
@@ -105,7 +105,7 @@ async def _refuse_workflows(repository: Repository, wanted: Publication) -> None
         )
 
 
-async def _place(repository: Repository, wanted: Publication, commit: str, tip: str | None) -> Published:
+async def _place(repository: RepositoryHandle, wanted: Publication, commit: str, tip: str | None) -> Published:
     if tip is None:
         await branches.create(repository, wanted.branch, commit)
         return Published(commit, commit)
@@ -115,7 +115,7 @@ async def _place(repository: Repository, wanted: Publication, commit: str, tip: 
     return Published(commit, await _merge(repository, wanted, commit, tip), merged=True)
 
 
-async def _merge(repository: Repository, wanted: Publication, commit: str, tip: str) -> str:
+async def _merge(repository: RepositoryHandle, wanted: Publication, commit: str, tip: str) -> str:
     """Merge the turn into what somebody else pushed meanwhile; the branch's new head."""
     status = (await compare(repository, wanted.parent, tip)).get("status")
     if status not in ("ahead", "identical"):

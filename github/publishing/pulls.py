@@ -3,7 +3,7 @@
 from typing import Any
 
 from github.client.errors import AlreadyExists, GitHubError, Invalid, PermissionMissing, RefusedBranch
-from github.client.repository import Repository
+from github.client.repository import RepositoryHandle
 from github.client.scopes import Scope
 from github.client.text import MAX_BODY, clip
 from github.repositories.queries import Pull, pull, pulls_of_branch, read_pull
@@ -16,7 +16,7 @@ _READY = """mutation($id: ID!) {
 
 
 async def open_or_find(
-    repository: Repository, *, branch: str, base: str, title: str, body: str, draft: bool = True
+    repository: RepositoryHandle, *, branch: str, base: str, title: str, body: str, draft: bool = True
 ) -> Pull:
     """The open pull request from our `branch`, made if there is none.
 
@@ -43,7 +43,12 @@ async def open_or_find(
 
 
 async def update(
-    repository: Repository, number: int, *, title: str | None = None, body: str | None = None, state: str | None = None
+    repository: RepositoryHandle,
+    number: int,
+    *,
+    title: str | None = None,
+    body: str | None = None,
+    state: str | None = None,
 ) -> Pull:
     """Change the title, the body or the state (open, closed) of a pull request."""
     wanted: dict[str, Any] = {}
@@ -57,7 +62,7 @@ async def update(
     return read_pull(answer.json())
 
 
-async def mark_ready(repository: Repository, number: int) -> bool:
+async def mark_ready(repository: RepositoryHandle, number: int) -> bool:
     """Take a pull request out of draft; False if it was not one. Only GraphQL can do this."""
     found = await pull(repository, number)
     if not found.draft:
@@ -73,12 +78,12 @@ async def mark_ready(repository: Repository, number: int) -> bool:
     return True
 
 
-async def _newest(repository: Repository, branch: str, base: str) -> Pull | None:
+async def _newest(repository: RepositoryHandle, branch: str, base: str) -> Pull | None:
     found = await pulls_of_branch(repository, branch)
     return next((each for each in found if each.base_ref == base), found[0] if found else None)
 
 
-async def _create(repository: Repository, wanted: dict[str, Any]) -> Pull:
+async def _create(repository: RepositoryHandle, wanted: dict[str, Any]) -> Pull:
     answer = await repository.request("POST", "pulls", scope=Scope.PUBLISH, json=wanted)
     return read_pull(answer.json())
 

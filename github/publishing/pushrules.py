@@ -11,7 +11,7 @@ from typing import Any
 
 from github.checks.state import branch_rules
 from github.client.errors import Forbidden, NotFound
-from github.client.repository import Repository
+from github.client.repository import RepositoryHandle
 
 PUSHES = {
     "update": "nobody may push to it",
@@ -40,7 +40,7 @@ class Broken:
     text: str
 
 
-async def would_refuse(repository: Repository, branch: str, push: Push) -> tuple[str, ...]:
+async def would_refuse(repository: RepositoryHandle, branch: str, push: Push) -> tuple[str, ...]:
     """What stands against `push` to `branch`, in words for people. Rulesets that the App may bypass do not count."""
     found = broken(await branch_rules(repository, branch), branch, push)
     bypassed = {each: await _bypassed(repository, each) for each in {each.ruleset for each in found}}
@@ -69,7 +69,7 @@ def broken(rules: Iterable[Mapping[str, Any]], branch: str, push: Push) -> tuple
     return tuple(found)
 
 
-async def _bypassed(repository: Repository, ruleset: int) -> bool:
+async def _bypassed(repository: RepositoryHandle, ruleset: int) -> bool:
     try:
         found = await repository.get(f"rulesets/{ruleset}", cached=True)
     except (NotFound, Forbidden):

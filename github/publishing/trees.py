@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from github.client.errors import GitHubError
-from github.client.repository import Repository
+from github.client.repository import RepositoryHandle
 from github.client.scopes import Scope
 
 MAX_INLINE = 64 * 1024  # bytes of one file inside a tree request
@@ -49,7 +49,7 @@ def blob_sha(content: bytes) -> str:
 
 
 async def build_tree(
-    repository: Repository,
+    repository: RepositoryHandle,
     base_tree: str,
     changes: Sequence[FileChange],
     content_of: ContentOf,
@@ -73,7 +73,7 @@ async def build_tree(
     return tree
 
 
-async def files(repository: Repository, commit: str) -> dict[str, tuple[str, str]] | None:
+async def files(repository: RepositoryHandle, commit: str) -> dict[str, tuple[str, str]] | None:
     """Every file of a commit: path -> (mode, SHA of its blob). None where GitHub does not list them all (100,000)."""
     told = await repository.get(f"git/trees/{commit}", params={"recursive": 1})
     if told.get("truncated"):
@@ -111,7 +111,7 @@ def batches(changes: Iterable[FileChange]) -> list[list[FileChange]]:
 
 
 async def _apply(
-    repository: Repository, tree: str, changes: Sequence[FileChange], content_of: ContentOf, *, inline: bool
+    repository: RepositoryHandle, tree: str, changes: Sequence[FileChange], content_of: ContentOf, *, inline: bool
 ) -> str:
     for portion in batches(changes):
         entries = [await _entry(repository, change, content_of, inline=inline) for change in portion]
@@ -126,7 +126,9 @@ async def _apply(
     return tree
 
 
-async def _entry(repository: Repository, change: FileChange, content_of: ContentOf, *, inline: bool) -> dict[str, Any]:
+async def _entry(
+    repository: RepositoryHandle, change: FileChange, content_of: ContentOf, *, inline: bool
+) -> dict[str, Any]:
     entry: dict[str, Any] = {"path": change.path, "mode": change.mode, "type": "blob"}
     if change.sha is None:
         return {**entry, "sha": None}
@@ -139,7 +141,7 @@ async def _entry(repository: Repository, change: FileChange, content_of: Content
     return {**entry, "sha": await _blob(repository, change, content)}
 
 
-async def _blob(repository: Repository, change: FileChange, content: bytes) -> str:
+async def _blob(repository: RepositoryHandle, change: FileChange, content: bytes) -> str:
     body = {"content": base64.b64encode(content).decode(), "encoding": "base64"}
     answer = await repository.request("POST", "git/blobs", scope=Scope.PUBLISH, json=body, repeatable=True)
     sha = str(answer.json()["sha"])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from github.client.errors import EmptyRepository, Invalid, NotFound, UnreadableAnswer
-from github.client.repository import Repository, quoted
+from github.client.repository import RepositoryHandle, quoted
 from github.repositories.config import PATH, Loaded, RepositoryConfig, load
 from github.repositories.yamltext import Problem
 
@@ -70,7 +70,7 @@ class Pull:
         return self.head_repository_id != self.base_repository_id
 
 
-async def facts(repository: Repository) -> Facts:
+async def facts(repository: RepositoryHandle) -> Facts:
     """What the repository is like. Raises NotFound."""
     found = await repository.get("", cached=True)
     repository.app.names.put(repository.id, str(found["full_name"]))
@@ -86,7 +86,7 @@ async def facts(repository: Repository) -> Facts:
     )
 
 
-async def branch(repository: Repository, name: str) -> Branch | None:
+async def branch(repository: RepositoryHandle, name: str) -> Branch | None:
     """The branch `name` and its head commit, or None."""
     try:
         found = await repository.get(f"branches/{quoted(name)}")
@@ -110,7 +110,7 @@ async def branch(repository: Repository, name: str) -> Branch | None:
     )
 
 
-async def head(repository: Repository, name: str) -> str | None:
+async def head(repository: RepositoryHandle, name: str) -> str | None:
     """The SHA at the tip of the branch `name`, read from the ref itself; None if there is no such branch."""
     try:
         found = await repository.get(f"git/ref/heads/{quoted(name)}")
@@ -121,7 +121,7 @@ async def head(repository: Repository, name: str) -> str | None:
     return str(found["object"]["sha"])
 
 
-async def file_at(repository: Repository, path: str, ref: str) -> bytes | None:
+async def file_at(repository: RepositoryHandle, path: str, ref: str) -> bytes | None:
     """The content of the file `path` at `ref` (branch or SHA), or None. GitHub follows links inside the repository.
 
     Raises UnreadableAnswer for more than 1 MB, which is the API's limit, and where something else than a file is.
@@ -138,7 +138,7 @@ async def file_at(repository: Repository, path: str, ref: str) -> bytes | None:
     return base64.b64decode(found.get("content") or "")
 
 
-async def settings(repository: Repository, default_branch: str) -> Loaded:
+async def settings(repository: RepositoryHandle, default_branch: str) -> Loaded:
     """The repository's `.github/greenloop.yml`, from its default branch only."""
     try:
         return load(await file_at(repository, PATH, f"refs/heads/{default_branch}"))
@@ -146,18 +146,18 @@ async def settings(repository: Repository, default_branch: str) -> Loaded:
         return Loaded(RepositoryConfig(), (Problem(1, 1, "", str(error)),))
 
 
-async def pull(repository: Repository, number: int) -> Pull:
+async def pull(repository: RepositoryHandle, number: int) -> Pull:
     """A pull request. Raises NotFound."""
     return read_pull(await repository.get(f"pulls/{number}"))
 
 
-async def issue(repository: Repository, number: int) -> dict[str, Any]:
+async def issue(repository: RepositoryHandle, number: int) -> dict[str, Any]:
     """An issue as GitHub gives it. Raises NotFound, or Gone for a deleted one."""
     found: dict[str, Any] = await repository.get(f"issues/{number}")
     return found
 
 
-async def pulls_of_branch(repository: Repository, name: str, *, state: str = "open") -> list[Pull]:
+async def pulls_of_branch(repository: RepositoryHandle, name: str, *, state: str = "open") -> list[Pull]:
     """The pull requests from our own branch `name`, newest first. Forks with a branch of that name do not count."""
     owner = (await repository.full_name()).split("/")[0]
     params = {"head": f"{owner}:{name}", "state": state}
@@ -165,7 +165,7 @@ async def pulls_of_branch(repository: Repository, name: str, *, state: str = "op
     return [each for each in found if each.head_ref == name and each.head_repository_id == repository.id]
 
 
-async def pulls_of_commit(repository: Repository, sha: str) -> list[Pull]:
+async def pulls_of_commit(repository: RepositoryHandle, sha: str) -> list[Pull]:
     """The pull requests that hold the commit `sha` and are for this repository: works for forks, whose events do not
     name them."""
     try:
@@ -175,14 +175,14 @@ async def pulls_of_commit(repository: Repository, sha: str) -> list[Pull]:
     return [each for each in found if each.base_repository_id == repository.id]
 
 
-async def compare(repository: Repository, base: str, head: str) -> dict[str, Any]:
+async def compare(repository: RepositoryHandle, base: str, head: str) -> dict[str, Any]:
     """GitHub's comparison `base...head`: status (ahead, behind, diverged, identical), ahead_by, behind_by,
     merge_base_commit, commits (at most 250) and files (at most 300)."""
     found: dict[str, Any] = await repository.get(f"compare/{quoted(base)}...{quoted(head)}")
     return found
 
 
-async def diff(repository: Repository, base: str, head: str) -> str:
+async def diff(repository: RepositoryHandle, base: str, head: str) -> str:
     """The unified diff of `base...head`: what `head` has changed since it left `base`.
 
     Raises GitHubError where there is none to be had: GitHub answers 406 for more than 20,000 lines or 300 files.

@@ -7,7 +7,7 @@ from typing import Any
 
 from github.client.app import Identity
 from github.client.errors import Forbidden, GitHubError, Gone, Invalid, NotFound
-from github.client.repository import Repository
+from github.client.repository import RepositoryHandle
 from github.client.scopes import Scope
 from github.client.text import MAX_BODY, clip, length
 from github.webhooks.outcomes import Source, Where
@@ -56,7 +56,7 @@ def marked(key: str, body: str) -> str:
 
 
 async def put_sticky(
-    repository: Repository, number: int, key: str, body: str, *, comment_id: int | None = None
+    repository: RepositoryHandle, number: int, key: str, body: str, *, comment_id: int | None = None
 ) -> Posted:
     """Make the comment for `key` on issue or pull request `number` say `body`: create it once, then edit it in place.
 
@@ -74,7 +74,7 @@ async def put_sticky(
     return await find_sticky(repository, number, key) or posted
 
 
-async def find_sticky(repository: Repository, number: int, key: str) -> Posted | None:
+async def find_sticky(repository: RepositoryHandle, number: int, key: str) -> Posted | None:
     """Our comment with the marker of `key`: the oldest, if two processes were equally quick; the others are deleted."""
     line = marker(key)
     found = [each async for each in _ours(repository, number) if each.body.startswith(line)]
@@ -84,7 +84,7 @@ async def find_sticky(repository: Repository, number: int, key: str) -> Posted |
 
 
 async def said_by_others(
-    repository: Repository, number: int, *, after: str, until: str, but: int = 0, limit: int = 100
+    repository: RepositoryHandle, number: int, *, after: str, until: str, but: int = 0, limit: int = 100
 ) -> list[Said]:
     """The last comments there, oldest first, that were written after `after` (GitHub's form) and stood as they are at
     `until`: what was edited since may be meant to deceive. `but` is the id of one that is known otherwise.
@@ -100,7 +100,7 @@ async def said_by_others(
     return list(found)
 
 
-async def delete(repository: Repository, comment_id: int) -> None:
+async def delete(repository: RepositoryHandle, comment_id: int) -> None:
     """Delete a comment; one that is gone is fine."""
     try:
         path = f"issues/comments/{comment_id}"
@@ -109,7 +109,7 @@ async def delete(repository: Repository, comment_id: int) -> None:
         return
 
 
-async def still_there(repository: Repository, source: Source) -> bool:
+async def still_there(repository: RepositoryHandle, source: Source) -> bool:
     """Whether the comment that asked was not deleted since."""
     paths = {Where.COMMENT: "issues/comments", Where.INLINE: "pulls/comments"}
     if source.where not in paths:
@@ -121,7 +121,7 @@ async def still_there(repository: Repository, source: Source) -> bool:
     return True
 
 
-async def react(repository: Repository, number: int, source: Source, content: str = EYES) -> bool:
+async def react(repository: RepositoryHandle, number: int, source: Source, content: str = EYES) -> bool:
     """React to the text that asked; False where it cannot be (a button, a deleted or locked text). Twice is once."""
     paths = {
         Where.ISSUE: f"issues/{number}",
@@ -142,18 +142,18 @@ async def react(repository: Repository, number: int, source: Source, content: st
         return False
 
 
-async def _post(repository: Repository, number: int, body: str) -> Posted:
+async def _post(repository: RepositoryHandle, number: int, body: str) -> Posted:
     path = f"issues/{number}/comments"
     return _posted((await repository.request("POST", path, scope=Scope.TALK, json={"body": body})).json())
 
 
-async def _edit(repository: Repository, comment_id: int, body: str) -> Posted:
+async def _edit(repository: RepositoryHandle, comment_id: int, body: str) -> Posted:
     path = f"issues/comments/{comment_id}"
     answer = await repository.request("PATCH", path, scope=Scope.TALK, json={"body": body}, repeatable=True)
     return _posted(answer.json())
 
 
-async def _ours(repository: Repository, number: int) -> AsyncIterator[Posted]:
+async def _ours(repository: RepositoryHandle, number: int) -> AsyncIterator[Posted]:
     """Our own comments, oldest first: anybody could copy a marker into theirs."""
     me = await repository.app.identity()
     async for each in repository.pages(f"issues/{number}/comments", limit=5000):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from github.client.errors import NotFound
-from github.client.repository import Repository
+from github.client.repository import RepositoryHandle
 from github.client.scopes import Scope
 from github.client.tokens import timestamp
 from github.threads.comments import marked, marker
@@ -50,7 +50,9 @@ class Remark:
     url: str
 
 
-async def remarks(repository: Repository, number: int, review_id: int, submitted_at: str) -> AsyncIterator[Remark]:
+async def remarks(
+    repository: RepositoryHandle, number: int, review_id: int, submitted_at: str
+) -> AsyncIterator[Remark]:
     """The inline comments that a review made, without those that were edited after it was submitted."""
     latest = timestamp(submitted_at) + SENT_SECONDS if submitted_at else math.inf
     async for each in repository.pages(f"pulls/{number}/reviews/{review_id}/comments"):
@@ -68,7 +70,7 @@ async def remarks(repository: Repository, number: int, review_id: int, submitted
         )
 
 
-async def reply(repository: Repository, number: int, thread_id: int, key: str, body: str) -> int:
+async def reply(repository: RepositoryHandle, number: int, thread_id: int, key: str, body: str) -> int:
     """Answer in the thread that comment `thread_id` opened; the id of the answer. `key` marks it, so that it is given
     once. Raises NotFound if the thread's first comment was deleted."""
     line = marker(key)
@@ -80,7 +82,7 @@ async def reply(repository: Repository, number: int, thread_id: int, key: str, b
     return int(answer.json()["id"])
 
 
-async def threads(repository: Repository, number: int) -> AsyncIterator[Thread]:
+async def threads(repository: RepositoryHandle, number: int) -> AsyncIterator[Thread]:
     """The review threads of a pull request. Only GraphQL knows them."""
     owner, name = (await repository.full_name()).split("/")
     after: str | None = None
@@ -103,7 +105,7 @@ async def threads(repository: Repository, number: int) -> AsyncIterator[Thread]:
         after = page.get("endCursor")
 
 
-async def resolve(repository: Repository, number: int, thread_id: int) -> bool:
+async def resolve(repository: RepositoryHandle, number: int, thread_id: int) -> bool:
     """Resolve the thread that comment `thread_id` opened; False if it is gone or was resolved already."""
     async for thread in threads(repository, number):
         if thread.first_comment_id == thread_id:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from github.checks import state, verdict
 from github.checks.state import Check
 from github.client.errors import GitHubError
-from github.client.repository import Repository as Handle
+from github.client.repository import RepositoryHandle
 from github.repositories import queries
 from loops.checks.collect import collect
 from loops.context import Loop
@@ -13,7 +13,7 @@ from loops.secrets.redact import Redactor
 from loops.store.tables import Session
 
 
-async def known_at_base(loop: Loop, repo: Handle, session: Session, red: Sequence[Check]) -> frozenset[str]:
+async def known_at_base(loop: Loop, repo: RepositoryHandle, session: Session, red: Sequence[Check]) -> frozenset[str]:
     """The fingerprints of the same checks where the branch left its base, and where the base is now: a pull request is
     checked merged with it. Nothing where they are not red there.
 

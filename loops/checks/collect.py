@@ -12,7 +12,7 @@ from typing import IO, Literal
 from github.checks import logs
 from github.checks.state import Check
 from github.client.errors import GitHubError
-from github.client.repository import Repository
+from github.client.repository import RepositoryHandle
 from loops.evidence.check import distill_check
 from loops.evidence.distill import distill
 from loops.evidence.merge import merge
@@ -46,7 +46,12 @@ class Failure:
 
 
 async def collect(
-    repo: Repository, red: Sequence[Check], *, budget: int, changed_files: Sequence[str], redact: Callable[[str], str]
+    repo: RepositoryHandle,
+    red: Sequence[Check],
+    *,
+    budget: int,
+    changed_files: Sequence[str],
+    redact: Callable[[str], str],
 ) -> list[Found]:
     """What each red check left behind. A log that cannot be had is said in its place; nothing is raised for it."""
     turns = asyncio.Semaphore(AT_ONCE)
@@ -79,7 +84,7 @@ def fingerprint(found: Sequence[Failure]) -> str:
 
 
 async def _found(
-    repo: Repository, check: Check, budget: int, changed_files: Sequence[str], redact: Callable[[str], str]
+    repo: RepositoryHandle, check: Check, budget: int, changed_files: Sequence[str], redact: Callable[[str], str]
 ) -> Found:
     left = await logs.evidence(repo, check)
     notes = [

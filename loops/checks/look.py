@@ -5,7 +5,7 @@ from typing import Any
 
 from github.checks import verdict
 from github.checks.state import Check, snapshot
-from github.client.repository import Repository as Handle
+from github.client.repository import RepositoryHandle
 from github.repositories import queries
 from loops.context import Loop
 from loops.sessions import decide
@@ -19,7 +19,7 @@ from loops.store.tables import Repository, Session
 class Fresh:
     """What GitHub said just now: the repository, the state of the commit, and when it was asked."""
 
-    repo: Handle
+    repo: RepositoryHandle
     state: verdict.HeadState
     asked_at: float
 
@@ -50,7 +50,7 @@ async def fresh_state(loop: Loop, session: Session, sha: str) -> Fresh | None:
     return Fresh(repo, state, asked_at)
 
 
-async def _moved(loop: Loop, repo: Handle, session: Session, sha: str) -> bool:
+async def _moved(loop: Loop, repo: RepositoryHandle, session: Session, sha: str) -> bool:
     """Whether somebody pushed since, and the event is lost or late. The ref tells: a pull request may lag behind it."""
     tip = await queries.head(repo, session.branch or "")
     if tip is None or tip == sha:

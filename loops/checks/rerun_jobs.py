@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from github.checks import reruns
 from github.checks.state import Check
-from github.client.repository import Repository as Handle
+from github.client.repository import RepositoryHandle
 from loops.checks.collect import Failure
 from loops.context import Loop
 from loops.guards.model import shown
@@ -43,7 +43,7 @@ def spent(wished: Sequence[str], red: Sequence[Check]) -> int:
 
 
 async def go_on(
-    loop: Loop, repo: Handle, session: Session, wished: Sequence[Effect], red: Sequence[Check]
+    loop: Loop, repo: RepositoryHandle, session: Session, wished: Sequence[Effect], red: Sequence[Check]
 ) -> float | None:
     """Ask for the reruns that are recorded and were perhaps never asked for; the time to look again."""
     found = next((wish for wish in wished if wish.digest is None), None)
@@ -52,7 +52,9 @@ async def go_on(
     return await _ask(loop, repo, session, found.key, found.external_id, red)
 
 
-async def run_again(loop: Loop, repo: Handle, session: Session, key: str, failed: Sequence[Failure]) -> float | None:
+async def run_again(
+    loop: Loop, repo: RepositoryHandle, session: Session, key: str, failed: Sequence[Failure]
+) -> float | None:
     """Have what failed run once more. The time to look again; None when GitHub runs none of it again.
 
     `key` is the commit and which rerun of it this is: "SHA:1".
@@ -72,7 +74,9 @@ def wish_for(checks: Sequence[Check]) -> str:
     return json.dumps([_identity(check) for check in checks])
 
 
-async def _ask(loop: Loop, repo: Handle, session: Session, key: str, wanted: str, red: Sequence[Check]) -> float | None:
+async def _ask(
+    loop: Loop, repo: RepositoryHandle, session: Session, key: str, wanted: str, red: Sequence[Check]
+) -> float | None:
     """Each workflow run once, since its failed jobs run again together."""
     as_recorded = json.loads(wanted)
     unchanged = [check for check in red if _identity(check) in as_recorded]

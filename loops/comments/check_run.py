@@ -6,7 +6,7 @@ import structlog
 
 from github.checks.our_check_run import Button, OwnCheck, put_check
 from github.client.errors import Invalid, NotFound, PermissionMissing
-from github.client.repository import Repository as Handle
+from github.client.repository import RepositoryHandle
 from loops.comments.status_comment import Story, headline
 from loops.context import Loop
 from loops.sessions import effects
@@ -23,7 +23,7 @@ NO_REPAIR = Button("No repairs", "Leave red checks here alone", "autofix-off")
 SUPERSEDED = "superseded"
 
 
-async def _close_former(loop: Loop, repo: Handle, session: Session, story: Story) -> None:
+async def _close_former(loop: Loop, repo: RepositoryHandle, session: Session, story: Story) -> None:
     """Nobody shall wait for our check on a commit that is not the head any more."""
     async with loop.database.read() as tx:
         former = await effects.others(tx, session.id, KIND, session.head_sha or "")
@@ -39,7 +39,7 @@ async def _close_former(loop: Loop, repo: Handle, session: Session, story: Story
         await effects.show(loop, session.id, KIND, effect.key, SUPERSEDED, partial(_put, repo, ended))
 
 
-async def _put(repo: Handle, wanted: OwnCheck, known: int | None) -> int | None:
+async def _put(repo: RepositoryHandle, wanted: OwnCheck, known: int | None) -> int | None:
     try:
         return await put_check(repo, wanted, check_run_id=known)
     except (PermissionMissing, NotFound, Invalid) as error:
@@ -47,7 +47,7 @@ async def _put(repo: Handle, wanted: OwnCheck, known: int | None) -> int | None:
         return None
 
 
-async def show_check(loop: Loop, repo: Handle, session: Session, story: Story, body: str) -> None:
+async def show_check(loop: Loop, repo: RepositoryHandle, session: Session, story: Story, body: str) -> None:
     """Bring the check run on the head up to date; nothing is sent when it says the same already."""
     if session.head_sha is None:
         return

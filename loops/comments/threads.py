@@ -5,7 +5,7 @@ from functools import partial
 import structlog
 
 from github.client.errors import Invalid, NotFound, PermissionMissing
-from github.client.repository import Repository as Handle
+from github.client.repository import RepositoryHandle
 from github.threads import reviews
 from loops.context import Loop
 from loops.sessions.effects import show
@@ -16,7 +16,7 @@ log = structlog.get_logger(__name__)
 KIND = "thread"
 
 
-async def answer_threads(loop: Loop, repo: Handle, session: Session, turns: list[Turn]) -> None:
+async def answer_threads(loop: Loop, repo: RepositoryHandle, session: Session, turns: list[Turn]) -> None:
     """Answer the threads whose turns have a commit; each once."""
     for turn in turns:
         thread = int(turn.source.get("thread_id") or 0)
@@ -27,7 +27,7 @@ async def answer_threads(loop: Loop, repo: Handle, session: Session, turns: list
             await show(loop, session.id, KIND, turn.public_id, body, put)
 
 
-async def _answer(repo: Handle, number: int, thread: int, key: str, body: str, _known: int | None) -> int:
+async def _answer(repo: RepositoryHandle, number: int, thread: int, key: str, body: str, _known: int | None) -> int:
     """The id of the answer, 0 where the thread takes none any more."""
     answered = 0
     try:

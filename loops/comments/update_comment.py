@@ -3,7 +3,7 @@
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from github.client.repository import Repository as Handle
+from github.client.repository import RepositoryHandle
 from github.threads import comments
 from loops.boxes.capacity import read_line
 from loops.boxes.queue import Wait
@@ -46,7 +46,7 @@ async def status_of(loop: Loop, session: Session) -> str:
     return f"{status_comment.headline(told)}. [All of it]({where})"
 
 
-async def _sticky(loop: Loop, repo: Handle, session: Session, body: str) -> None:
+async def _sticky(loop: Loop, repo: RepositoryHandle, session: Session, body: str) -> None:
     number = session.subject_number or session.pull_number
     if number is None:
         return

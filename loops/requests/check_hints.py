@@ -3,7 +3,7 @@
 from sqlalchemy import select, update
 
 from github.checks import state, verdict
-from github.client.repository import Repository
+from github.client.repository import RepositoryHandle
 from github.repositories import queries
 from github.repositories.config import PATH, RepositoryConfig
 from github.repositories.queries import Pull
@@ -83,7 +83,7 @@ async def _unasked(loop: Loop, hint: Hint) -> Decision:
     return Decision("started", "red checks", session.id)
 
 
-async def _red(loop: Loop, repo: Repository, topic: Topic, config: RepositoryConfig) -> bool:
+async def _red(loop: Loop, repo: RepositoryHandle, topic: Topic, config: RepositoryConfig) -> bool:
     """Whether a check that counts is red by what GitHub says now: events come late, and of older attempts."""
     sha, now = topic.head_sha or "", loop.clock()
     found = await state.snapshot(repo, sha, own_app_id=loop.me.app_id, base=topic.base_branch)
@@ -91,7 +91,7 @@ async def _red(loop: Loop, repo: Repository, topic: Topic, config: RepositoryCon
 
 
 async def _topic(
-    loop: Loop, repo: Repository, hint: Hint, config: RepositoryConfig, default_branch: str
+    loop: Loop, repo: RepositoryHandle, hint: Hint, config: RepositoryConfig, default_branch: str
 ) -> tuple[Topic, Actor | None] | str:
     """What the red commit is the head of and whose that is; or why it is not repaired unasked."""
     if hint.branch == default_branch:

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from github.client.repository import Repository
+from github.client.repository import RepositoryHandle
 from github.repositories import config, queries
 from github.threads import comments
 from github.webhooks.mentions import Command
@@ -67,13 +67,15 @@ async def take_request(loop: Loop, guid: str, request: Request) -> Decision:
     return await _control(loop, repo, request, subject, command)
 
 
-async def _label(loop: Loop, repo: Repository) -> str:
+async def _label(loop: Loop, repo: RepositoryHandle) -> str:
     facts = await queries.facts(repo)
     loaded = await queries.settings(repo, facts.default_branch) if facts.default_branch else None
     return label_of(loop, loaded.config if loaded else None)
 
 
-async def _control(loop: Loop, repo: Repository, request: Request, subject: Subject, command: Command) -> Decision:
+async def _control(
+    loop: Loop, repo: RepositoryHandle, request: Request, subject: Subject, command: Command
+) -> Decision:
     """`stop` and `status` act on the conversation that is there, `autofix on|off` also where there is none yet."""
     now = loop.clock()
     stopped = False
@@ -102,7 +104,7 @@ async def _control(loop: Loop, repo: Repository, request: Request, subject: Subj
     return Decision("answered", command.value, session_id)
 
 
-async def _run(loop: Loop, repo: Repository, guid: str, request: Request, subject: Subject) -> Decision:
+async def _run(loop: Loop, repo: RepositoryHandle, guid: str, request: Request, subject: Subject) -> Decision:
     if subject.is_pull and not subject.head_ref:
         pull = await queries.pull(repo, subject.number)
         subject = Subject(
@@ -215,7 +217,7 @@ def _number(request: Request) -> int:
     return request.subject.number if request.subject else 0
 
 
-async def answer(repo: Repository, request: Request, subject: Subject, body: str) -> None:
+async def answer(repo: RepositoryHandle, request: Request, subject: Subject, body: str) -> None:
     """Answer in a comment of its own; twice is once."""
     key = f"answer:{request.source.where}:{request.source.id or subject.number}"
     await comments.put_sticky(repo, subject.number, key, body)

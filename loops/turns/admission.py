@@ -1,6 +1,6 @@
 """Before a session that began outside GitHub runs: its person's right and its repository's settings."""
 
-from github.client.repository import Repository as Handle
+from github.client.repository import RepositoryHandle
 from github.repositories import config, queries
 from loops.comments import answers
 from loops.context import Loop
@@ -10,7 +10,7 @@ from loops.turns.start import CannotStart
 ELSEWHERE = ("api", "cli", "mcp", "page")
 
 
-async def admit(loop: Loop, repo: Handle, session: Session) -> None:
+async def admit(loop: Loop, repo: RepositoryHandle, session: Session) -> None:
     """Give `session` its settings, once. Raises CannotStart when its person may not write to the repository."""
     if session.surface not in ELSEWHERE:
         return

@@ -1,6 +1,6 @@
 """Somebody else pushed during a turn, and it does not merge: one turn with the conflict as its task."""
 
-from github.client.repository import Repository as Handle
+from github.client.repository import RepositoryHandle
 from github.publishing.publish import MergeConflict
 from github.repositories import queries
 from loops.context import Loop
@@ -9,7 +9,9 @@ from loops.sessions.conversations import Ask
 from loops.store.tables import Person, Session, Turn
 
 
-async def begin_conflict_turn(loop: Loop, repo: Handle, session: Session, turn: Turn, conflict: MergeConflict) -> None:
+async def begin_conflict_turn(
+    loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, conflict: MergeConflict
+) -> None:
     """End the turn as conflicting and queue one that resolves it, on top of what the other side pushed."""
     compared = await queries.compare(repo, turn.base_sha or conflict.theirs, conflict.theirs)
     theirs = {str(each.get("filename")) for each in compared.get("files") or ()}

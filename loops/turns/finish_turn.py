@@ -6,7 +6,7 @@ import structlog
 from sqlalchemy import delete
 
 from github.client.permanent_errors import PERMANENT
-from github.client.repository import Repository as Handle
+from github.client.repository import RepositoryHandle
 from github.publishing import pulls
 from github.publishing.commits import Person as CoAuthor
 from github.publishing.commits import commit_message
@@ -107,7 +107,7 @@ def _too_much(turn: Turn, result: Result, before: Spent) -> Passed | None:
     return Caps.of(turn.limits).passed(changed, Spent(files=before.files)) if turn.kind != "conflict" else None
 
 
-async def _publish(loop: Loop, repo: Handle, session: Session, turn: Turn, result: Result) -> Published:
+async def _publish(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, result: Result) -> Published:
     """The turn's commit on its branch, and the pull request; both are found again when this runs twice."""
     if session.branch is None or result.tree is None or turn.base_sha is None:
         raise ValueError(f"turn {turn.public_id} was reported without a branch, a tree or a base")
@@ -145,7 +145,7 @@ async def _publish(loop: Loop, repo: Handle, session: Session, turn: Turn, resul
     return done
 
 
-async def _open_pull(loop: Loop, repo: Handle, session: Session, turn: Turn, fork: Pull | None) -> None:
+async def _open_pull(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, fork: Pull | None) -> None:
     draft = bool((session.config or {}).get("draft_until_green", True))
     base, _ = await base_of(repo, session, await queries.facts(repo))
     pull = await pulls.open_or_find(

@@ -6,7 +6,7 @@ repository's own secrets: so nothing gets there that nobody looked at.
 
 from sqlalchemy import select
 
-from github.client.repository import Repository as Handle
+from github.client.repository import RepositoryHandle
 from github.repositories import config, queries
 from github.repositories.queries import Pull
 from github.webhooks.events import BadPayload, parse
@@ -29,7 +29,7 @@ class HeadMoved(Exception):
     """The fork has other commits now than those that were allowed. The message is for people."""
 
 
-async def allowed_pull(loop: Loop, repo: Handle, session: Session) -> Pull | None:
+async def allowed_pull(loop: Loop, repo: RepositoryHandle, session: Session) -> Pull | None:
     """The fork's pull request if its head is still the one that was allowed; None for a session without a fork.
 
     A comment does not say which head it was written under, so the head was asked for when the comment arrived; a push
@@ -81,7 +81,7 @@ async def _pushed_since(loop: Loop, session: Session) -> bool:
     return False
 
 
-async def protected_path(repo: Handle, session: Session, number: int) -> str | None:
+async def protected_path(repo: RepositoryHandle, session: Session, number: int) -> str | None:
     """A protected path that the fork itself changes, or what else forbids to bring its commits here; None: nothing."""
     protected = (*settings(session.config).protected_paths, config.PATH)
     seen = 0

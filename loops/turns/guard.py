@@ -1,7 +1,7 @@
 """What the guards say of a turn before anything of it is published."""
 
 from github.client.errors import UnreadableAnswer
-from github.client.repository import Repository as Handle
+from github.client.repository import RepositoryHandle
 from github.publishing import trees
 from github.repositories import queries
 from k8s.runner.protocol import Result
@@ -14,7 +14,7 @@ from loops.sessions.snapshots import settings
 from loops.store.tables import Blob, Session, Turn
 
 
-async def guard(loop: Loop, repo: Handle, session: Session, turn: Turn, result: Result) -> Findings:
+async def guard(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, result: Result) -> Findings:
     """Refusals and notes. With a refusal nothing of the turn may be published."""
     proposal = Proposal(
         changes=result.changes,
@@ -43,7 +43,7 @@ async def guard(loop: Loop, repo: Handle, session: Session, turn: Turn, result: 
     return await examine(proposal, content_of, base_of)
 
 
-async def _merged(repo: Handle, turn: Turn) -> dict[str, tuple[str, str]] | None:
+async def _merged(repo: RepositoryHandle, turn: Turn) -> dict[str, tuple[str, str]] | None:
     """The files of the commit that was merged before a turn about a conflict began: they were looked at before."""
     if turn.kind != "conflict":
         return None

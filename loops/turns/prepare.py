@@ -6,7 +6,7 @@ from typing import Any
 
 import structlog
 
-from github.client.repository import Repository as Handle
+from github.client.repository import RepositoryHandle
 from github.threads import comments
 from github.webhooks.outcomes import Source, Where
 from k8s.boxes import BoxesUnavailable, BoxState
@@ -146,7 +146,7 @@ async def _say(loop: Loop, turn: Turn, text: str) -> None:
         await journal.append(tx, row.session_id, [("status", {"text": text})], at=loop.clock(), turn_id=row.id)
 
 
-async def _still_asked(repo: Handle, turn: Turn) -> bool:
+async def _still_asked(repo: RepositoryHandle, turn: Turn) -> bool:
     """Whether the comment that asked is there: the webhook about its deletion may have come before its own, or not."""
     where = turn.source.get("where")
     if where is None or turn.handed_at is not None:

@@ -4,7 +4,7 @@ import asyncio
 from datetime import UTC, datetime
 
 from github.client.errors import GitHubError
-from github.client.repository import Repository
+from github.client.repository import RepositoryHandle
 from github.repositories import queries
 from github.threads import comments, reviews
 from loops.context import Loop
@@ -20,7 +20,7 @@ GUIDANCE = ("AGENTS.md", "CLAUDE.md")
 
 
 async def prompt_of(
-    loop: Loop, repo: Repository, session: Session, turn: Turn, start: Start, wanted: Wanted | None, runtime: str
+    loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, start: Start, wanted: Wanted | None, runtime: str
 ) -> str:
     """The text for the agent's stdin. Its one placeholder is the runner's `{turn_dir:MARKER}`."""
     said = turn.context
@@ -79,7 +79,7 @@ async def prompt_of(
     return render(prompt)
 
 
-async def _discussion(repo: Repository, number: int, turn: Turn, known: float) -> tuple[contexts.Text, ...]:
+async def _discussion(repo: RepositoryHandle, number: int, turn: Turn, known: float) -> tuple[contexts.Text, ...]:
     """What others have said there since `known`, up to the comment that asked."""
     if not number:
         return ()
@@ -94,7 +94,7 @@ def _at_github(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-async def _remarks(repo: Repository, number: int, turn: Turn) -> tuple[contexts.ReviewComment, ...]:
+async def _remarks(repo: RepositoryHandle, number: int, turn: Turn) -> tuple[contexts.ReviewComment, ...]:
     """The inline comments of the review that asked, or the one comment that asked."""
     source = turn.source
     if source.get("where") == "inline":
@@ -128,7 +128,7 @@ def _check(stored: dict[str, object], marker: str) -> contexts.FailedCheck:
     )
 
 
-async def _guidance(repo: Repository, session: Session, sha: str) -> tuple[contexts.Guidance, ...]:
+async def _guidance(repo: RepositoryHandle, session: Session, sha: str) -> tuple[contexts.Guidance, ...]:
     async def read(path: str) -> bytes | None:
         try:
             return await queries.file_at(repo, path, sha)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from github.client.errors import RefusedBranch
-from github.client.repository import Repository as Handle
+from github.client.repository import RepositoryHandle
 from github.publishing import branches
 from github.publishing.commits import commit_message
 from github.publishing.pushrules import Push, would_refuse
@@ -34,7 +34,7 @@ class CannotStart(Exception):
         self.reason = reason
 
 
-async def start_of(loop: Loop, repo: Handle, session: Session, turn: Turn) -> Start:
+async def start_of(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn) -> Start:
     """The commit to begin from: the head of our branch where there is one, else of the base branch.
 
     Raises CannotStart, also when it is known beforehand that GitHub will refuse the work, or that we may not push it.
@@ -53,7 +53,7 @@ async def start_of(loop: Loop, repo: Handle, session: Session, turn: Turn) -> St
     return start
 
 
-async def _begin(loop: Loop, repo: Handle, session: Session, turn: Turn) -> Start:
+async def _begin(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn) -> Start:
     facts = await queries.facts(repo)
     if facts.archived:
         raise CannotStart("archived", f"{facts.full_name} is archived, so nothing can be pushed to it.")
@@ -76,7 +76,7 @@ async def _begin(loop: Loop, repo: Handle, session: Session, turn: Turn) -> Star
     return Start(base_sha, f"refs/heads/{base}", branch, base, base_sha)
 
 
-async def base_of(repo: Handle, session: Session, facts: queries.Facts) -> tuple[str, str | None]:
+async def base_of(repo: RepositoryHandle, session: Session, facts: queries.Facts) -> tuple[str, str | None]:
     """The branch that the work is for, and its head (None: it is not there).
 
     One that is gone, as after a rename, gives way to the default branch, unless somebody named it.
@@ -89,7 +89,7 @@ async def base_of(repo: Handle, session: Session, facts: queries.Facts) -> tuple
     return base, sha
 
 
-async def _fork(loop: Loop, repo: Handle, session: Session, branch: str, tip: str | None) -> Start:
+async def _fork(loop: Loop, repo: RepositoryHandle, session: Session, branch: str, tip: str | None) -> Start:
     """The head of a fork's pull request, read-only: our work goes to a branch of our own, for its base.
 
     Where that branch is there already, what the fork was allowed since is merged into it.
@@ -116,7 +116,7 @@ async def _fork(loop: Loop, repo: Handle, session: Session, branch: str, tip: st
     return Start(tip, f"refs/heads/{branch}", branch, base, base_sha, merge=merge)
 
 
-async def _red(repo: Handle, session: Session, turn: Turn, base: str, tip: str) -> tuple[str, str] | None:
+async def _red(repo: RepositoryHandle, session: Session, turn: Turn, base: str, tip: str) -> tuple[str, str] | None:
     """The red commit of the default branch that our open repair of it does not hold yet: it is merged first."""
     sha = str(turn.context.get("sha") or "")
     if session.subject_kind != "branch" or turn.kind != "checks" or not sha or await _holds(repo, tip, sha):
@@ -124,11 +124,11 @@ async def _red(repo: Handle, session: Session, turn: Turn, base: str, tip: str) 
     return f"refs/heads/{base}", sha
 
 
-async def _holds(repo: Handle, tip: str, sha: str) -> bool:
+async def _holds(repo: RepositoryHandle, tip: str, sha: str) -> bool:
     return (await queries.compare(repo, tip, sha)).get("status") in ("behind", "identical")
 
 
-async def _conflict(repo: Handle, turn: Turn, branch: str, base: str, base_sha: str) -> Start:
+async def _conflict(repo: RepositoryHandle, turn: Turn, branch: str, base: str, base_sha: str) -> Start:
     """The branch as somebody else left it, and our commit that does not merge with it."""
     tip = await queries.head(repo, branch)
     if tip is None:
@@ -137,7 +137,7 @@ async def _conflict(repo: Handle, turn: Turn, branch: str, base: str, base_sha: 
     return Start(tip, f"refs/heads/{branch}", branch, base, base_sha, merge=(ours, ours))
 
 
-async def _new_branch(loop: Loop, repo: Handle, session: Session) -> str:
+async def _new_branch(loop: Loop, repo: RepositoryHandle, session: Session) -> str:
     """A name that no branch has and none blocks."""
     prefix = str((session.config or {}).get("branch_prefix") or loop.options.branch_prefix)
     name = refs.branch_name(prefix, session.subject_number, session.title)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import structlog
 
 from github.client.errors import GitHubError
-from github.client.repository import Repository as Handle
+from github.client.repository import RepositoryHandle
 from github.repositories import queries
 from k8s.native.diffs import changed_files
 from loops.context import Loop
@@ -24,7 +24,7 @@ class WholeDiff:
     files: tuple[str, ...]
 
 
-async def whole_diff(loop: Loop, repo: Handle, session: Session, turn: Turn, head: str) -> WholeDiff | None:
+async def whole_diff(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, head: str) -> WholeDiff | None:
     """What `head` changes since it left the base branch; None where GitHub has no diff of it (too large)."""
     try:
         found = await queries.diff(repo, session.base_branch or "", head)

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import update
 
 from github.client.app import GitHubApp
-from github.client.repository import Repository
+from github.client.repository import RepositoryHandle
 from github.client.scopes import Scope
 from loops.store.tables import Session
 from tests.e2e.acts import RIGHT, asked, comment_says, push, runs
@@ -22,7 +22,7 @@ async def home(tmp_path: Path) -> AsyncIterator[House]:
 
 
 @pytest.fixture
-async def other(home: House) -> AsyncIterator[Repository]:
+async def other(home: House) -> AsyncIterator[RepositoryHandle]:
     """Another App's view of the repository: some other CI."""
     app = home.local.add_app("otherci", {"checks": "write", "metadata": "read", "statuses": "write"})
     installed = home.local.install("acme", [REPOSITORY], app=app)
@@ -31,7 +31,7 @@ async def other(home: House) -> AsyncIterator[Repository]:
     await client.aclose()
 
 
-async def report(other: Repository, sha: str, conclusion: str, **more: Any) -> None:
+async def report(other: RepositoryHandle, sha: str, conclusion: str, **more: Any) -> None:
     body = {"name": "otherci", "head_sha": sha, "status": "completed", "conclusion": conclusion, **more}
     await other.request("POST", "check-runs", scope=Scope.TALK, json=body)
 
@@ -54,7 +54,7 @@ async def later(home: House, hours: float) -> None:
 
 
 async def test_required_checks_of_other_apps_and_statuses_are_awaited_and_repaired(
-    home: House, other: Repository
+    home: House, other: RepositoryHandle
 ) -> None:
     home.local.protect(REPOSITORY, "main", ["otherci", "legacy"])
     home.agent(
@@ -100,7 +100,7 @@ async def test_a_check_that_a_ruleset_requires_and_that_never_reports_is_said_af
 
 
 async def test_a_check_that_waits_for_a_person_is_said_and_goes_on_when_they_approve(
-    home: House, other: Repository
+    home: House, other: RepositoryHandle
 ) -> None:
     home.local.protect(REPOSITORY, "main", ["otherci"])
     home.agent(RIGHT)
@@ -115,7 +115,9 @@ async def test_a_check_that_waits_for_a_person_is_said_and_goes_on_when_they_app
     assert (await home.ended()).outcome == "green"
 
 
-async def test_an_approval_that_does_not_come_is_said_after_the_longest_wait(home: House, other: Repository) -> None:
+async def test_an_approval_that_does_not_come_is_said_after_the_longest_wait(
+    home: House, other: RepositoryHandle
+) -> None:
     home.local.protect(REPOSITORY, "main", ["otherci"])
     home.agent(RIGHT)
     number = await asked(home, "make it right")
@@ -141,7 +143,7 @@ NETWORK = {"title": "npm ci failed", "summary": "npm error code ECONNRESET\nnpm 
 
 
 async def test_what_only_its_own_app_can_run_again_costs_an_attempt_and_no_rerun_is_claimed(
-    home: House, other: Repository
+    home: House, other: RepositoryHandle
 ) -> None:
     home.local.protect(REPOSITORY, "main", ["otherci", "legacy"])
     home.agent("pathlib.Path(str(time.time())).write_text('x')")

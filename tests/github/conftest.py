@@ -13,7 +13,7 @@ import pytest
 
 from github.client.app import GitHubApp
 from github.client.clock import Clock
-from github.client.repository import Repository
+from github.client.repository import RepositoryHandle
 from github.emulator.local import LocalGitHub
 from github.emulator.store.installations import Installation
 
@@ -151,5 +151,5 @@ def app(connect: Connect) -> GitHubApp:
 
 
 @pytest.fixture
-def repository(spot: Spot, app: GitHubApp) -> Repository:
+def repository(spot: Spot, app: GitHubApp) -> RepositoryHandle:
     return app.repository(spot.installation.id, spot.row.id)

@@ -5,7 +5,7 @@ import pytest
 from github.apps.access import AccessBook, Role, read_access
 from github.client.clock import Clock
 from github.client.errors import NotFound
-from github.client.repository import Repository
+from github.client.repository import RepositoryHandle
 from tests.github.conftest import Spot, TestClock
 
 
@@ -34,7 +34,7 @@ def test_roles_are_mapped_as_github_reports_them(
     assert (access.role, access.may_write) == (role, may_write)
 
 
-async def test_permissions_come_from_the_api(spot: Spot, repository: Repository) -> None:
+async def test_permissions_come_from_the_api(spot: Spot, repository: RepositoryHandle) -> None:
     book = AccessBook(Clock())
     for login, role in (("alice", "maintain"), ("bob", "triage")):
         spot.local.set_permission(spot.name, login, role)
@@ -43,7 +43,7 @@ async def test_permissions_come_from_the_api(spot: Spot, repository: Repository)
     assert (await book.of(repository, spot.owner)).role is Role.ADMIN
 
 
-async def test_a_permission_is_remembered_for_a_minute_at_most(spot: Spot, repository: Repository) -> None:
+async def test_a_permission_is_remembered_for_a_minute_at_most(spot: Spot, repository: RepositoryHandle) -> None:
     clock = TestClock()
     book = AccessBook(clock)
     assert (await book.of(repository, "alice")).may_write
@@ -54,18 +54,18 @@ async def test_a_permission_is_remembered_for_a_minute_at_most(spot: Spot, repos
     assert not (await book.of(repository, "alice")).may_write
 
 
-async def test_an_unknown_person_may_do_nothing(repository: Repository) -> None:
+async def test_an_unknown_person_may_do_nothing(repository: RepositoryHandle) -> None:
     assert (await AccessBook(Clock()).of(repository, "nobody-of-that-name")).role is Role.NONE
 
 
-async def test_a_login_that_another_person_took_over_may_do_nothing(spot: Spot, repository: Repository) -> None:
+async def test_a_login_that_another_person_took_over_may_do_nothing(spot: Spot, repository: RepositoryHandle) -> None:
     book = AccessBook(Clock())
     alice: Any = spot.local.user("alice")
     assert (await book.of(repository, "alice", alice.id)).may_write
     assert not (await book.of(repository, "alice", alice.id + 1)).may_write
 
 
-async def test_a_repository_that_is_gone_is_not_taken_for_a_person_without_rights(repository: Repository) -> None:
+async def test_a_repository_that_is_gone_is_not_taken_for_a_person_without_rights(repository: RepositoryHandle) -> None:
     gone = repository.app.repository(repository.installation_id, repository.id)
     gone.app.names.put(gone.id, "no/where", confirmed=False)
     assert (await AccessBook(Clock()).of(gone, "alice")).may_write

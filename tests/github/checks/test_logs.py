@@ -11,7 +11,7 @@ from github.checks.logs import evidence, open_log
 from github.checks.state import Check, Kind
 from github.client.app import GitHubApp
 from github.client.errors import Gone, NotFound, PermissionMissing, Unreachable
-from github.client.repository import Repository
+from github.client.repository import RepositoryHandle
 from github.emulator.local import LocalGitHub
 from tests.github.conftest import TestClock
 
@@ -68,13 +68,13 @@ def backend() -> Backend:
 
 
 @pytest.fixture
-async def remote(backend: Backend, shared_github: LocalGitHub) -> AsyncIterator[Repository]:
+async def remote(backend: Backend, shared_github: LocalGitHub) -> AsyncIterator[RepositoryHandle]:
     async with httpx.AsyncClient(transport=httpx.MockTransport(backend)) as http:
         app = GitHubApp(1, shared_github.app.private_key, http=http, clock=TestClock())
         yield app.repository(5, 7, "octo/app")
 
 
-async def read(repository: Repository, job_id: int = 555) -> bytes:
+async def read(repository: RepositoryHandle, job_id: int = 555) -> bytes:
     async with open_log(repository, job_id) as chunks:
         return b"".join([chunk async for chunk in chunks])
 
@@ -84,12 +84,12 @@ def check(kind: Kind, **fields: Any) -> Check:
     return Check(kind, **base)
 
 
-async def test_a_log_is_read_from_its_signed_address_without_our_token(remote: Repository) -> None:
+async def test_a_log_is_read_from_its_signed_address_without_our_token(remote: RepositoryHandle) -> None:
     assert await read(remote) == b"line 1\nline 2\n"
 
 
 async def test_a_log_that_is_not_there_yet_is_asked_for_again_with_a_new_address(
-    remote: Repository, backend: Backend
+    remote: RepositoryHandle, backend: Backend
 ) -> None:
     missing = httpx.Response(404, text="<Error><Code>BlobNotFound</Code></Error>")
     backend.blobs = [missing, httpx.Response(403, text="expired"), httpx.Response(200, content=b"late")]
@@ -99,7 +99,7 @@ async def test_a_log_that_is_not_there_yet_is_asked_for_again_with_a_new_address
     assert remote.app.clock.slept == [1.0, 2.0]
 
 
-async def test_a_log_that_never_comes_is_given_up_after_seconds(remote: Repository, backend: Backend) -> None:
+async def test_a_log_that_never_comes_is_given_up_after_seconds(remote: RepositoryHandle, backend: Backend) -> None:
     backend.blobs = [httpx.Response(404, text="BlobNotFound")]
     with pytest.raises(NotFound):
         await read(remote)
@@ -107,7 +107,7 @@ async def test_a_log_that_never_comes_is_given_up_after_seconds(remote: Reposito
     assert sum(remote.app.clock.slept) == 15
 
 
-async def test_a_log_past_its_retention_is_gone_at_once(remote: Repository, backend: Backend) -> None:
+async def test_a_log_past_its_retention_is_gone_at_once(remote: RepositoryHandle, backend: Backend) -> None:
     backend.logs = lambda: httpx.Response(410, json={"message": "Gone"})
     with pytest.raises(Gone):
         await read(remote)
@@ -115,7 +115,7 @@ async def test_a_log_past_its_retention_is_gone_at_once(remote: Repository, back
     assert remote.app.clock.slept == []
 
 
-async def test_a_missing_permission_is_not_waited_for(remote: Repository, backend: Backend) -> None:
+async def test_a_missing_permission_is_not_waited_for(remote: RepositoryHandle, backend: Backend) -> None:
     refused = {"message": "Resource not accessible by integration"}
     headers = {"x-accepted-github-permissions": "actions=write"}
     backend.logs = lambda: httpx.Response(403, json=refused, headers=headers)
@@ -125,7 +125,7 @@ async def test_a_missing_permission_is_not_waited_for(remote: Repository, backen
     assert remote.app.clock.slept == []
 
 
-async def test_a_log_that_breaks_off_says_so(remote: Repository, backend: Backend) -> None:
+async def test_a_log_that_breaks_off_says_so(remote: RepositoryHandle, backend: Backend) -> None:
     async def broken() -> AsyncIterator[bytes]:
         yield b"line 1\n"
         raise httpx.ReadError("reset")
@@ -135,7 +135,7 @@ async def test_a_log_that_breaks_off_says_so(remote: Repository, backend: Backen
         await read(remote)
 
 
-async def test_a_large_log_comes_in_pieces(remote: Repository, backend: Backend) -> None:
+async def test_a_large_log_comes_in_pieces(remote: RepositoryHandle, backend: Backend) -> None:
     backend.blobs = [httpx.Response(200, content=b"x" * 1_000_000)]
     async with open_log(remote, 555) as chunks:
         sizes = [len(chunk) async for chunk in chunks]
@@ -144,7 +144,7 @@ async def test_a_large_log_comes_in_pieces(remote: Repository, backend: Backend)
 
 
 async def test_a_failed_job_is_found_by_its_check_run_and_names_its_failed_steps(
-    remote: Repository, backend: Backend
+    remote: RepositoryHandle, backend: Backend
 ) -> None:
     backend.jobs = [{**JOB, "id": 1, "check_run_url": "https://x/check-runs/39", "steps": []}, JOB]
     backend.annotations = [
@@ -168,7 +168,7 @@ async def test_a_failed_job_is_found_by_its_check_run_and_names_its_failed_steps
 
 
 async def test_where_the_run_is_unknown_the_job_is_asked_for_by_the_check_runs_id(
-    remote: Repository, backend: Backend
+    remote: RepositoryHandle, backend: Backend
 ) -> None:
     backend.jobs = [{**JOB, "id": 40, "check_run_url": None, "steps": None}]
     found = await evidence(remote, check(Kind.JOB))
@@ -176,13 +176,15 @@ async def test_where_the_run_is_unknown_the_job_is_asked_for_by_the_check_runs_i
     assert (found.job.id, found.failed_steps) == (40, ())
 
 
-async def test_a_job_that_is_no_longer_listed_has_no_log_and_says_why(remote: Repository, backend: Backend) -> None:
+async def test_a_job_that_is_no_longer_listed_has_no_log_and_says_why(
+    remote: RepositoryHandle, backend: Backend
+) -> None:
     backend.jobs = []
     found = await evidence(remote, check(Kind.JOB, run_id=9))
     assert (found.log, found.log_missing) == (None, "its job is no longer listed")
 
 
-async def test_another_apps_check_run_gives_its_output_once(remote: Repository) -> None:
+async def test_another_apps_check_run_gives_its_output_once(remote: RepositoryHandle) -> None:
     output = {"title": "2 problems", "summary": "a.py:1 bad", "text": "a.py:1 bad"}
     found = await evidence(remote, check(Kind.CHECK_RUN, app="other", **output))
     assert found.details == "2 problems\n\na.py:1 bad"
@@ -190,7 +192,7 @@ async def test_another_apps_check_run_gives_its_output_once(remote: Repository) 
     assert "only the app" in found.log_missing
 
 
-async def test_a_status_gives_its_description_and_a_broken_workflow_its_path(remote: Repository) -> None:
+async def test_a_status_gives_its_description_and_a_broken_workflow_its_path(remote: RepositoryHandle) -> None:
     status = await evidence(remote, check(Kind.STATUS, title="build failed", url="https://ci/1"))
     assert (status.details, status.log) == ("build failed", None)
     broken = await evidence(

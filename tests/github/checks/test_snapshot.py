@@ -10,7 +10,7 @@ from github.checks.state import Kind, Required, branch_rules, required_checks, s
 from github.checks.verdict import Verdict, settle
 from github.client.app import GitHubApp
 from github.client.errors import GitHubError
-from github.client.repository import Repository
+from github.client.repository import RepositoryHandle
 from github.client.scopes import Scope
 from github.repositories import queries
 from github.repositories.config import Checks
@@ -33,13 +33,13 @@ async def other(spot: Spot) -> Any:
 
 
 @pytest.fixture
-async def sha(repository: Repository) -> str:
+async def sha(repository: RepositoryHandle) -> str:
     found = await head(repository, "trunk")
     assert found is not None
     return found
 
 
-async def report(other: Repository, sha: str, name: str, conclusion: str | None = None, **output: Any) -> int:
+async def report(other: RepositoryHandle, sha: str, name: str, conclusion: str | None = None, **output: Any) -> int:
     body: dict[str, Any] = {"name": name, "head_sha": sha, "status": "completed" if conclusion else "in_progress"}
     if conclusion:
         body["conclusion"] = conclusion
@@ -48,14 +48,14 @@ async def report(other: Repository, sha: str, name: str, conclusion: str | None 
     return int((await other.request("POST", "check-runs", scope=Scope.TALK, json=body)).json()["id"])
 
 
-async def verdict(repository: Repository, sha: str, base: str | None = "trunk", **options: Any) -> Verdict:
+async def verdict(repository: RepositoryHandle, sha: str, base: str | None = "trunk", **options: Any) -> Verdict:
     found = await snapshot(repository, sha, own_app_id=repository.app.app_id, base=base, **options)
     now = repository.app.clock.now()
     return settle(found, RULES, now=now + 5, since=now).verdict
 
 
 async def test_another_apps_check_runs_and_statuses_make_the_state(
-    spot: Spot, repository: Repository, other: Repository, sha: str
+    spot: Spot, repository: RepositoryHandle, other: RepositoryHandle, sha: str
 ) -> None:
     assert await verdict(repository, sha) is Verdict.NONE
     running = await report(other, sha, "build")
@@ -72,7 +72,7 @@ async def test_another_apps_check_runs_and_statuses_make_the_state(
     assert await verdict(repository, sha) is Verdict.RED
 
 
-async def test_the_newest_run_of_a_name_counts(repository: Repository, other: Repository, sha: str) -> None:
+async def test_the_newest_run_of_a_name_counts(repository: RepositoryHandle, other: RepositoryHandle, sha: str) -> None:
     await report(other, sha, "build", "failure", title="2 problems", summary="a.py:1")
     found = await snapshot(repository, sha, own_app_id=repository.app.app_id)
     assert [(check.kind, check.title, check.summary) for check in found.checks] == [
@@ -83,7 +83,7 @@ async def test_the_newest_run_of_a_name_counts(repository: Repository, other: Re
 
 
 async def test_more_checks_than_a_page_holds_are_all_seen(
-    repository: Repository, other: Repository, sha: str, monkeypatch: pytest.MonkeyPatch
+    repository: RepositoryHandle, other: RepositoryHandle, sha: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("github.client.repository.PER_PAGE", 2)
     for number in range(5):
@@ -93,7 +93,7 @@ async def test_more_checks_than_a_page_holds_are_all_seen(
 
 
 async def test_required_checks_come_from_protection_and_from_rulesets(
-    spot: Spot, repository: Repository, other: Repository, sha: str
+    spot: Spot, repository: RepositoryHandle, other: RepositoryHandle, sha: str
 ) -> None:
     spot.local.protect(spot.name, "trunk", contexts=["build"])
     wanted = [{"context": "deploy", "integration_id": 99}]
@@ -109,13 +109,13 @@ async def test_required_checks_come_from_protection_and_from_rulesets(
     assert [check.required for check in found.checks] == [True]
 
 
-async def test_the_rules_of_a_branch_that_is_not_there_yet_are_known(spot: Spot, repository: Repository) -> None:
+async def test_the_rules_of_a_branch_that_is_not_there_yet_are_known(spot: Spot, repository: RepositoryHandle) -> None:
     spot.local.add_ruleset(spot.name, "no", ["refs/heads/greenloop/**"], [{"type": "creation"}])
     assert [rule["type"] for rule in await branch_rules(repository, "greenloop/12-x")] == ["creation"]
     assert await branch_rules(repository, "topic") == []
 
 
-async def test_a_conflicted_pull_request_is_seen(spot: Spot, repository: Repository, tmp_path: Path) -> None:
+async def test_a_conflicted_pull_request_is_seen(spot: Spot, repository: RepositoryHandle, tmp_path: Path) -> None:
     clone = await Clone(spot, tmp_path / "c").start()
     sha = await clone.commit({"README.md": "theirs\n"})
     await clone.push("topic")
@@ -130,20 +130,20 @@ async def test_a_conflicted_pull_request_is_seen(spot: Spot, repository: Reposit
     assert await verdict(repository, sha, pull=found) is Verdict.CONFLICTED
 
 
-async def test_a_commit_that_is_not_there_is_an_error(repository: Repository) -> None:
+async def test_a_commit_that_is_not_there_is_an_error(repository: RepositoryHandle) -> None:
     with pytest.raises(GitHubError):
         await snapshot(repository, "0" * 40, own_app_id=1)
 
 
 async def test_another_apps_check_cannot_be_run_again_by_us(
-    repository: Repository, other: Repository, sha: str
+    repository: RepositoryHandle, other: RepositoryHandle, sha: str
 ) -> None:
     await report(other, sha, "build", "failure")
     found = await snapshot(repository, sha, own_app_id=repository.app.app_id)
     assert not await rerun(repository, found.checks[0])
 
 
-async def test_a_status_cannot_be_run_again(spot: Spot, repository: Repository, sha: str) -> None:
+async def test_a_status_cannot_be_run_again(spot: Spot, repository: RepositoryHandle, sha: str) -> None:
     await spot.act("alice", "POST", f"statuses/{sha}", state="failure", context="ci/x")
     found = await snapshot(repository, sha, own_app_id=repository.app.app_id)
     assert not await rerun(repository, found.checks[0])

@@ -9,7 +9,7 @@ from github.checks.reruns import rerun
 from github.checks.state import Check, Kind, snapshot
 from github.checks.verdict import HeadState, Verdict, settle
 from github.client.errors import Gone, NotFound
-from github.client.repository import Repository
+from github.client.repository import RepositoryHandle
 from github.repositories.config import Checks
 from tests.github.conftest import Spot
 from tests.github.gitside import Clone
@@ -49,13 +49,13 @@ async def pushed(spot: Spot, clone: Clone, workflow: str, **files: str) -> str:
     return sha
 
 
-async def state(repository: Repository, sha: str) -> HeadState:
+async def state(repository: RepositoryHandle, sha: str) -> HeadState:
     found = await snapshot(repository, sha, own_app_id=repository.app.app_id)
     now = repository.app.clock.now()
     return settle(found, RULES, now=now + 5, since=now)
 
 
-async def log_of(repository: Repository, check: Check) -> str:
+async def log_of(repository: RepositoryHandle, check: Check) -> str:
     found = await evidence(repository, check)
     assert found.log is not None, found.log_missing
     async with found.log() as chunks:
@@ -63,7 +63,7 @@ async def log_of(repository: Repository, check: Check) -> str:
 
 
 async def test_a_red_workflow_names_its_failed_step_and_gives_its_log(
-    spot: Spot, repository: Repository, clone: Clone
+    spot: Spot, repository: RepositoryHandle, clone: Clone
 ) -> None:
     sha = await pushed(spot, clone, WORKFLOW)
     found = await state(repository, sha)
@@ -81,7 +81,7 @@ async def test_a_red_workflow_names_its_failed_step_and_gives_its_log(
 
 
 async def test_running_again_makes_another_attempt_of_the_failed_jobs(
-    spot: Spot, repository: Repository, clone: Clone
+    spot: Spot, repository: RepositoryHandle, clone: Clone
 ) -> None:
     sha = await pushed(spot, clone, WORKFLOW)
     (red,) = (await state(repository, sha)).red
@@ -94,7 +94,9 @@ async def test_running_again_makes_another_attempt_of_the_failed_jobs(
     assert (await state(repository, sha)).red[0].run_attempt == 2
 
 
-async def test_the_next_commit_is_judged_by_its_own_checks(spot: Spot, repository: Repository, clone: Clone) -> None:
+async def test_the_next_commit_is_judged_by_its_own_checks(
+    spot: Spot, repository: RepositoryHandle, clone: Clone
+) -> None:
     red = await pushed(spot, clone, WORKFLOW)
     green = await pushed(spot, clone, WORKFLOW, fixed="yes\n")
     assert (await state(repository, green)).verdict is Verdict.GREEN
@@ -102,7 +104,7 @@ async def test_the_next_commit_is_judged_by_its_own_checks(spot: Spot, repositor
 
 
 async def test_a_workflow_file_that_does_not_start_is_red_without_a_log(
-    spot: Spot, repository: Repository, clone: Clone
+    spot: Spot, repository: RepositoryHandle, clone: Clone
 ) -> None:
     sha = await pushed(spot, clone, "name: CI\non: push\njobs:\n  test:\n    steps: 5\n")
     found = await state(repository, sha)
@@ -114,20 +116,22 @@ async def test_a_workflow_file_that_does_not_start_is_red_without_a_log(
     assert ".github/workflows/ci.yml" in left.details
 
 
-async def test_a_log_whose_blob_lags_behind_is_waited_for(spot: Spot, repository: Repository, clone: Clone) -> None:
+async def test_a_log_whose_blob_lags_behind_is_waited_for(
+    spot: Spot, repository: RepositoryHandle, clone: Clone
+) -> None:
     sha = await pushed(spot, clone, WORKFLOW)
     (red,) = (await state(repository, sha)).red
     spot.local.add_fault("log_missing", times=2)
     assert "AssertionError" in await log_of(repository, red)
 
 
-async def test_a_job_that_is_not_there_has_no_log(repository: Repository) -> None:
+async def test_a_job_that_is_not_there_has_no_log(repository: RepositoryHandle) -> None:
     with pytest.raises((NotFound, Gone)):
         async with open_log(repository, 4711):
             pass
 
 
-async def test_annotations_of_a_job_are_evidence(spot: Spot, repository: Repository, clone: Clone) -> None:
+async def test_annotations_of_a_job_are_evidence(spot: Spot, repository: RepositoryHandle, clone: Clone) -> None:
     command = "::error file=src/main.py,line=1,title=Bad::this is wrong"
     workflow = WORKFLOW.replace('echo "AssertionError: 1 != 2"', f'echo "{command}"')
     sha = await pushed(spot, clone, workflow)

@@ -15,7 +15,7 @@ from github.client.errors import (
     ServerFault,
     Unauthorized,
 )
-from github.client.repository import Repository
+from github.client.repository import RepositoryHandle
 from github.client.scopes import CLONE, Scope
 from github.emulator.local import LocalGitHub
 from github.emulator.options import Options
@@ -57,7 +57,7 @@ async def test_all_pages_of_installations_are_read(local: LocalGitHub, app: GitH
     assert len(await app.installations()) > 104
 
 
-async def test_a_token_is_for_one_repository_and_no_more_than_asked(spot: Spot, repository: Repository) -> None:
+async def test_a_token_is_for_one_repository_and_no_more_than_asked(spot: Spot, repository: RepositoryHandle) -> None:
     spot.local.install(spot.owner)
     token = await repository.app.mint(repository.installation_id, [repository.id], CLONE)
     assert dict(token.permissions) == {"contents": "read", "metadata": "read"}
@@ -68,7 +68,7 @@ async def test_a_token_is_for_one_repository_and_no_more_than_asked(spot: Spot, 
     assert 3500 < token.expires_at - repository.app.clock.now() <= 3600
 
 
-async def test_a_revoked_token_no_longer_works_and_revoking_twice_is_fine(repository: Repository) -> None:
+async def test_a_revoked_token_no_longer_works_and_revoking_twice_is_fine(repository: RepositoryHandle) -> None:
     app = repository.app
     token = await app.mint(repository.installation_id, [repository.id], CLONE)
     url = app.wire.url(f"repositories/{repository.id}")
@@ -79,13 +79,15 @@ async def test_a_revoked_token_no_longer_works_and_revoking_twice_is_fine(reposi
     await app.revoke(token.value)
 
 
-async def test_fifty_cold_requests_mint_one_token(repository: Repository, calls: list[tuple[str, str, int]]) -> None:
+async def test_fifty_cold_requests_mint_one_token(
+    repository: RepositoryHandle, calls: list[tuple[str, str, int]]
+) -> None:
     await asyncio.gather(*(facts(repository) for _ in range(50)))
     assert calls.count(("POST", MINT, 201)) == 1
 
 
 async def test_a_token_is_minted_anew_shortly_before_its_end(
-    repository: Repository, calls: list[tuple[str, str, int]]
+    repository: RepositoryHandle, calls: list[tuple[str, str, int]]
 ) -> None:
     clock = repository.app.clock
     assert isinstance(clock, TestClock)
@@ -99,7 +101,7 @@ async def test_a_token_is_minted_anew_shortly_before_its_end(
 
 
 async def test_a_token_that_github_forgot_is_replaced_once(
-    local: LocalGitHub, repository: Repository, calls: list[tuple[str, str, int]]
+    local: LocalGitHub, repository: RepositoryHandle, calls: list[tuple[str, str, int]]
 ) -> None:
     await facts(repository)
     assert isinstance(repository.app.clock, TestClock)
@@ -111,7 +113,7 @@ async def test_a_token_that_github_forgot_is_replaced_once(
 
 
 async def test_a_fresh_token_is_allowed_seconds_to_be_known_everywhere(
-    local: LocalGitHub, repository: Repository, calls: list[tuple[str, str, int]]
+    local: LocalGitHub, repository: RepositoryHandle, calls: list[tuple[str, str, int]]
 ) -> None:
     local.add_fault("token_lag", calls=3)
     await facts(repository)
@@ -146,7 +148,7 @@ async def test_permissions_accepted_later_are_used(local: LocalGitHub, connect: 
         await poor.request("GET", "issues/1/comments")
 
 
-async def test_a_suspended_installation_says_so(spot: Spot, repository: Repository) -> None:
+async def test_a_suspended_installation_says_so(spot: Spot, repository: RepositoryHandle) -> None:
     spot.installation.suspended_at = spot.local.hub.clock.now()
     with pytest.raises(InstallationSuspended, match="unsuspend"):
         await facts(repository)
@@ -197,7 +199,7 @@ async def test_a_clock_that_is_wrong_by_an_hour_is_corrected() -> None:
 
 
 async def test_gets_are_tried_again_on_5xx_and_posts_are_not(
-    local: LocalGitHub, repository: Repository, calls: list[tuple[str, str, int]]
+    local: LocalGitHub, repository: RepositoryHandle, calls: list[tuple[str, str, int]]
 ) -> None:
     await facts(repository)
     local.add_fault("error", method="GET", path="/repos/*", status=502, times=2)
@@ -209,7 +211,7 @@ async def test_gets_are_tried_again_on_5xx_and_posts_are_not(
 
 
 async def test_a_secondary_limit_is_told_with_its_end_and_nothing_is_sent_before(
-    local: LocalGitHub, repository: Repository, calls: list[tuple[str, str, int]]
+    local: LocalGitHub, repository: RepositoryHandle, calls: list[tuple[str, str, int]]
 ) -> None:
     await facts(repository)
     local.add_fault("secondary_limit", retry_after=30, times=1, status=403)
@@ -227,7 +229,7 @@ async def test_a_secondary_limit_is_told_with_its_end_and_nothing_is_sent_before
     await repository.get("")
 
 
-async def test_a_primary_limit_ends_at_the_reset(local: LocalGitHub, repository: Repository) -> None:
+async def test_a_primary_limit_ends_at_the_reset(local: LocalGitHub, repository: RepositoryHandle) -> None:
     await facts(repository)
     local.add_fault("primary_limit", times=1)
     with pytest.raises(RateLimited) as caught:
@@ -237,7 +239,7 @@ async def test_a_primary_limit_ends_at_the_reset(local: LocalGitHub, repository:
 
 
 async def test_a_limit_of_one_installation_does_not_stop_another(
-    local: LocalGitHub, spot: Spot, repository: Repository
+    local: LocalGitHub, spot: Spot, repository: RepositoryHandle
 ) -> None:
     row = local.add_repository("second/app")
     other = repository.app.repository(local.install("second", ["app"]).id, row.id)
@@ -249,14 +251,14 @@ async def test_a_limit_of_one_installation_does_not_stop_another(
 
 
 async def test_asking_again_is_conditional_and_costs_no_rate_limit(
-    repository: Repository, calls: list[tuple[str, str, int]]
+    repository: RepositoryHandle, calls: list[tuple[str, str, int]]
 ) -> None:
     first = await facts(repository)
     assert await facts(repository) == first
     assert ("GET", "/repos/{owner}/{repo}", 304) in calls
 
 
-async def test_a_renamed_repository_is_followed_for_reads_and_writes(spot: Spot, repository: Repository) -> None:
+async def test_a_renamed_repository_is_followed_for_reads_and_writes(spot: Spot, repository: RepositoryHandle) -> None:
     assert (await facts(repository)).full_name == spot.name
     number = await spot.issue()
     await spot.act(spot.owner, "PATCH", "", name="renamed")
@@ -267,7 +269,9 @@ async def test_a_renamed_repository_is_followed_for_reads_and_writes(spot: Spot,
     assert (await facts(repository)).full_name == f"{spot.owner}/renamed"
 
 
-async def test_another_repository_under_the_old_name_is_not_taken_for_ours(spot: Spot, repository: Repository) -> None:
+async def test_another_repository_under_the_old_name_is_not_taken_for_ours(
+    spot: Spot, repository: RepositoryHandle
+) -> None:
     await facts(repository)
     await spot.act(spot.owner, "PATCH", "", name="renamed")
     spot.local.add_repository(spot.name)

@@ -9,7 +9,7 @@ import pytest
 
 from github.client.app import GitHubApp
 from github.client.errors import Invalid, NotFound, PermissionMissing, RateLimited
-from github.client.repository import Repository, quoted
+from github.client.repository import RepositoryHandle, quoted
 from github.emulator.local import LocalGitHub
 from github.publishing.pulls import mark_ready
 from github.threads.reviews import resolve
@@ -45,7 +45,7 @@ def remote() -> Remote:
 
 
 @pytest.fixture
-async def distant(remote: Remote, shared_github: LocalGitHub) -> AsyncIterator[Repository]:
+async def distant(remote: Remote, shared_github: LocalGitHub) -> AsyncIterator[RepositoryHandle]:
     async with httpx.AsyncClient(transport=httpx.MockTransport(remote)) as http:
         app = GitHubApp(1, shared_github.app.private_key, http=http, clock=TestClock())
         yield app.repository(5, 7)
@@ -67,14 +67,14 @@ def test_slashes_stay_and_all_else_is_quoted() -> None:
     ],
 )
 async def test_an_error_inside_a_graphql_answer_has_its_name(
-    remote: Remote, distant: Repository, kind: str | None, message: str, error: type[Exception]
+    remote: Remote, distant: RepositoryHandle, kind: str | None, message: str, error: type[Exception]
 ) -> None:
     remote.answer = lambda _: httpx.Response(200, json={"data": None, "errors": [{"type": kind, "message": message}]})
     with pytest.raises(error, match=message):
         await distant.graphql("query { viewer { login } }", {})
 
 
-async def test_a_graphql_limit_ends_when_its_headers_say(remote: Remote, distant: Repository) -> None:
+async def test_a_graphql_limit_ends_when_its_headers_say(remote: Remote, distant: RepositoryHandle) -> None:
     until = distant.app.clock.now() + 900
     headers = {"x-ratelimit-remaining": "0", "x-ratelimit-reset": str(until)}
     limit = {"errors": [{"type": "RATE_LIMITED", "message": "slow"}]}
@@ -84,7 +84,7 @@ async def test_a_graphql_limit_ends_when_its_headers_say(remote: Remote, distant
     assert (raised.value.retry_at, raised.value.secondary) == (until, False)
 
 
-async def test_a_graphql_limit_holds_for_what_follows(remote: Remote, distant: Repository) -> None:
+async def test_a_graphql_limit_holds_for_what_follows(remote: Remote, distant: RepositoryHandle) -> None:
     remote.answer = lambda _: httpx.Response(200, json={"errors": [{"type": "RATE_LIMITED", "message": "slow"}]})
     with pytest.raises(RateLimited):
         await distant.graphql("query { viewer { login } }", {})
@@ -94,7 +94,7 @@ async def test_a_graphql_limit_holds_for_what_follows(remote: Remote, distant: R
     assert len(remote.queries) == sent
 
 
-async def test_a_list_stops_at_its_limit(remote: Remote, distant: Repository) -> None:
+async def test_a_list_stops_at_its_limit(remote: Remote, distant: RepositoryHandle) -> None:
     def page(request: httpx.Request) -> httpx.Response:
         link = f'<https://api.github.com{request.url.path}?page=2>; rel="next"'
         return httpx.Response(200, json=[1, 2, 3], headers={"link": link})
@@ -103,7 +103,7 @@ async def test_a_list_stops_at_its_limit(remote: Remote, distant: Repository) ->
     assert [item async for item in distant.pages("things", limit=7)] == [1, 2, 3, 1, 2, 3, 1]
 
 
-async def test_threads_are_searched_page_by_page(remote: Remote, distant: Repository) -> None:
+async def test_threads_are_searched_page_by_page(remote: Remote, distant: RepositoryHandle) -> None:
     def thread(id: str, comment: int, resolved: bool = False) -> dict[str, Any]:
         return {"id": id, "isResolved": resolved, "comments": {"nodes": [{"databaseId": comment}]}}
 
@@ -124,7 +124,7 @@ async def test_threads_are_searched_page_by_page(remote: Remote, distant: Reposi
     assert not await resolve(distant, 13, 4)
 
 
-async def test_marking_ready_looks_again_when_the_answer_was_lost(remote: Remote, distant: Repository) -> None:
+async def test_marking_ready_looks_again_when_the_answer_was_lost(remote: Remote, distant: RepositoryHandle) -> None:
     drafts = [True, False]
 
     def answer(request: httpx.Request) -> httpx.Response:

@@ -16,7 +16,7 @@ from github.client.errors import (
     ServerFault,
     WorkflowsPermissionMissing,
 )
-from github.client.repository import Repository
+from github.client.repository import RepositoryHandle
 from github.emulator.local import LocalGitHub
 from github.publishing.branches import create, delete, fast_forward
 from github.publishing.commits import Person, commit_message
@@ -82,7 +82,7 @@ def turn(spot: Spot, tmp_path: Path) -> MakeTurn:
 
 
 async def test_every_kind_of_change_arrives_as_the_box_has_it(
-    spot: Spot, repository: Repository, turn: MakeTurn
+    spot: Spot, repository: RepositoryHandle, turn: MakeTurn
 ) -> None:
     box = await turn()
     folder = box.clone.folder
@@ -114,7 +114,7 @@ async def test_every_kind_of_change_arrives_as_the_box_has_it(
     assert await head(repository, "trunk") == wanted.parent
 
 
-async def test_a_file_and_a_folder_may_change_places(repository: Repository, turn: MakeTurn) -> None:
+async def test_a_file_and_a_folder_may_change_places(repository: RepositoryHandle, turn: MakeTurn) -> None:
     box = await turn()
     folder = box.clone.folder
     (folder / "src" / "main.py").unlink()
@@ -130,7 +130,7 @@ async def test_a_file_and_a_folder_may_change_places(repository: Repository, tur
     assert found.tree == wanted.tree
 
 
-async def test_publishing_twice_is_publishing_once(spot: Spot, repository: Repository, turn: MakeTurn) -> None:
+async def test_publishing_twice_is_publishing_once(spot: Spot, repository: RepositoryHandle, turn: MakeTurn) -> None:
     box = await turn()
     (box.clone.folder / "new").write_text("x\n")
     wanted = await box.report()
@@ -140,7 +140,7 @@ async def test_publishing_twice_is_publishing_once(spot: Spot, repository: Repos
     assert (second.commit, second.head) == (first.commit, first.head)
 
 
-async def test_a_turn_goes_on_from_the_one_before(spot: Spot, repository: Repository, turn: MakeTurn) -> None:
+async def test_a_turn_goes_on_from_the_one_before(spot: Spot, repository: RepositoryHandle, turn: MakeTurn) -> None:
     box = await turn()
     (box.clone.folder / "new").write_text("x\n")
     first = await publish(repository, await box.report(), box.content_of)
@@ -152,7 +152,9 @@ async def test_a_turn_goes_on_from_the_one_before(spot: Spot, repository: Reposi
     assert (await publish(repository, await box.report(), box.content_of)).commit == first.commit
 
 
-async def test_a_hiccup_anywhere_leaves_one_commit(local: LocalGitHub, repository: Repository, turn: MakeTurn) -> None:
+async def test_a_hiccup_anywhere_leaves_one_commit(
+    local: LocalGitHub, repository: RepositoryHandle, turn: MakeTurn
+) -> None:
     box = await turn()
     (box.clone.folder / "new").write_text("x\n")
     wanted = await box.report()
@@ -165,7 +167,7 @@ async def test_a_hiccup_anywhere_leaves_one_commit(local: LocalGitHub, repositor
 
 
 async def test_when_github_stays_away_nothing_is_half_done(
-    local: LocalGitHub, repository: Repository, turn: MakeTurn
+    local: LocalGitHub, repository: RepositoryHandle, turn: MakeTurn
 ) -> None:
     box = await turn()
     (box.clone.folder / "new").write_text("x\n")
@@ -179,7 +181,7 @@ async def test_when_github_stays_away_nothing_is_half_done(
 
 
 async def test_somebody_elses_push_meanwhile_is_merged_when_it_is_clean(
-    spot: Spot, repository: Repository, turn: MakeTurn, tmp_path: Path
+    spot: Spot, repository: RepositoryHandle, turn: MakeTurn, tmp_path: Path
 ) -> None:
     box = await turn()
     (box.clone.folder / "new").write_text("x\n")
@@ -201,7 +203,7 @@ async def test_somebody_elses_push_meanwhile_is_merged_when_it_is_clean(
 
 
 async def test_a_conflicting_push_is_left_alone_and_told(
-    spot: Spot, repository: Repository, turn: MakeTurn, tmp_path: Path
+    spot: Spot, repository: RepositoryHandle, turn: MakeTurn, tmp_path: Path
 ) -> None:
     box = await turn()
     (box.clone.folder / "new").write_text("x\n")
@@ -220,7 +222,9 @@ async def test_a_conflicting_push_is_left_alone_and_told(
     assert await head(repository, BRANCH) == theirs
 
 
-async def test_a_force_push_is_never_undone(spot: Spot, repository: Repository, turn: MakeTurn, tmp_path: Path) -> None:
+async def test_a_force_push_is_never_undone(
+    spot: Spot, repository: RepositoryHandle, turn: MakeTurn, tmp_path: Path
+) -> None:
     box = await turn()
     (box.clone.folder / "new").write_text("x\n")
     await publish(repository, await box.report(), box.content_of)
@@ -235,7 +239,7 @@ async def test_a_force_push_is_never_undone(spot: Spot, repository: Repository, 
     assert await head(repository, BRANCH) == rewritten
 
 
-async def test_the_default_branch_and_what_is_no_branch_are_refused_in_code(repository: Repository) -> None:
+async def test_the_default_branch_and_what_is_no_branch_are_refused_in_code(repository: RepositoryHandle) -> None:
     sha = await head(repository, "trunk")
     assert sha is not None
 
@@ -257,7 +261,7 @@ async def test_the_default_branch_and_what_is_no_branch_are_refused_in_code(repo
 
 
 async def test_the_default_branch_is_whatever_github_says_now(
-    spot: Spot, repository: Repository, turn: MakeTurn
+    spot: Spot, repository: RepositoryHandle, turn: MakeTurn
 ) -> None:
     box = await turn(on="develop")
     await box.clone.push("develop")
@@ -268,7 +272,7 @@ async def test_the_default_branch_is_whatever_github_says_now(
         await publish(repository, wanted, box.content_of)
 
 
-async def test_a_protected_branch_is_refused(spot: Spot, repository: Repository, turn: MakeTurn) -> None:
+async def test_a_protected_branch_is_refused(spot: Spot, repository: RepositoryHandle, turn: MakeTurn) -> None:
     box = await turn(on="release")
     await box.clone.push("release")
     spot.local.protect(spot.name, "release")
@@ -277,7 +281,7 @@ async def test_a_protected_branch_is_refused(spot: Spot, repository: Repository,
         await publish(repository, await box.report(), box.content_of)
 
 
-async def test_a_ruleset_that_refuses_is_named(spot: Spot, repository: Repository, turn: MakeTurn) -> None:
+async def test_a_ruleset_that_refuses_is_named(spot: Spot, repository: RepositoryHandle, turn: MakeTurn) -> None:
     spot.local.add_ruleset(spot.name, "no bots", ["refs/heads/greenloop/**"], [{"type": "creation"}])
     box = await turn()
     (box.clone.folder / "new").write_text("x\n")
@@ -286,7 +290,7 @@ async def test_a_ruleset_that_refuses_is_named(spot: Spot, repository: Repositor
 
 
 async def test_a_workflow_change_without_the_permission_is_refused_before_anything_is_sent(
-    spot: Spot, repository: Repository, turn: MakeTurn
+    spot: Spot, repository: RepositoryHandle, turn: MakeTurn
 ) -> None:
     box = await turn()
     (box.clone.folder / ".github" / "workflows").mkdir(parents=True)
@@ -296,7 +300,7 @@ async def test_a_workflow_change_without_the_permission_is_refused_before_anythi
 
 
 async def test_content_that_is_not_what_the_box_reported_is_not_published(
-    repository: Repository, turn: MakeTurn
+    repository: RepositoryHandle, turn: MakeTurn
 ) -> None:
     box = await turn()
     (box.clone.folder / "new").write_text("x\n")
@@ -312,13 +316,15 @@ async def test_content_that_is_not_what_the_box_reported_is_not_published(
     assert await head(repository, BRANCH) is None
 
 
-async def test_a_message_without_the_turns_trailer_is_refused(repository: Repository, turn: MakeTurn) -> None:
+async def test_a_message_without_the_turns_trailer_is_refused(repository: RepositoryHandle, turn: MakeTurn) -> None:
     box = await turn()
     with pytest.raises(ValueError, match="trailer"):
         await publish(repository, await box.report(message="Fix"), box.content_of)
 
 
-async def test_what_no_tree_may_hold_is_refused_before_anything_is_sent(repository: Repository, turn: MakeTurn) -> None:
+async def test_what_no_tree_may_hold_is_refused_before_anything_is_sent(
+    repository: RepositoryHandle, turn: MakeTurn
+) -> None:
     box = await turn()
     wanted = await box.report()
     bad = [
@@ -330,7 +336,7 @@ async def test_what_no_tree_may_hold_is_refused_before_anything_is_sent(reposito
             await publish(repository, replace(wanted, changes=[change]), box.content_of)
 
 
-async def test_a_branch_that_blocks_ours_is_named(spot: Spot, repository: Repository, turn: MakeTurn) -> None:
+async def test_a_branch_that_blocks_ours_is_named(spot: Spot, repository: RepositoryHandle, turn: MakeTurn) -> None:
     box = await turn()
     await box.clone.push("greenloop")
     (box.clone.folder / "new").write_text("x\n")
@@ -338,7 +344,7 @@ async def test_a_branch_that_blocks_ours_is_named(spot: Spot, repository: Reposi
         await publish(repository, await box.report(), box.content_of)
 
 
-async def test_branches_are_made_and_moved_once(repository: Repository, turn: MakeTurn) -> None:
+async def test_branches_are_made_and_moved_once(repository: RepositoryHandle, turn: MakeTurn) -> None:
     box = await turn()
     base = await box.clone.git("rev-parse", "HEAD")
     newer = await box.clone.commit({"a": "1\n"})

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from github.client.errors import Invalid, RefusedBranch, ServerFault
-from github.client.repository import Repository
+from github.client.repository import RepositoryHandle
 from github.emulator.local import LocalGitHub
 from github.publishing.pulls import mark_ready, open_or_find, update
 from github.repositories import queries
@@ -23,7 +23,9 @@ async def pulls(spot: Spot) -> int:
     return len(await spot.act("alice", "GET", "pulls?state=all"))
 
 
-async def test_a_pull_request_is_opened_once_and_found_again(spot: Spot, repository: Repository, branch: str) -> None:
+async def test_a_pull_request_is_opened_once_and_found_again(
+    spot: Spot, repository: RepositoryHandle, branch: str
+) -> None:
     first = await open_or_find(repository, branch=branch, base="trunk", title="Fix", body="Closes #12")
     again = await open_or_find(repository, branch=branch, base="trunk", title="Other", body="Other")
     assert (again.number, again.title) == (first.number, "Fix")
@@ -32,7 +34,7 @@ async def test_a_pull_request_is_opened_once_and_found_again(spot: Spot, reposit
 
 
 async def test_an_answer_that_was_lost_makes_no_second_one(
-    local: LocalGitHub, spot: Spot, repository: Repository, branch: str
+    local: LocalGitHub, spot: Spot, repository: RepositoryHandle, branch: str
 ) -> None:
     await spot.act("alice", "POST", "pulls", title="By hand", head=branch, base="trunk")
     found = await open_or_find(repository, branch=branch, base="trunk", title="Fix", body="")
@@ -45,7 +47,7 @@ async def test_an_answer_that_was_lost_makes_no_second_one(
     assert await pulls(spot) == 2
 
 
-async def test_titles_and_bodies_are_cut_to_what_github_takes(repository: Repository, branch: str) -> None:
+async def test_titles_and_bodies_are_cut_to_what_github_takes(repository: RepositoryHandle, branch: str) -> None:
     title, body = "x" * 500 + "\ny", "z" * 70_000
     made = await open_or_find(repository, branch=branch, base="trunk", title=title, body=body)
     assert len(made.title) == 256
@@ -54,14 +56,16 @@ async def test_titles_and_bodies_are_cut_to_what_github_takes(repository: Reposi
     assert "cut here" in changed.body
 
 
-async def test_a_draft_is_made_ready_once(repository: Repository, branch: str) -> None:
+async def test_a_draft_is_made_ready_once(repository: RepositoryHandle, branch: str) -> None:
     made = await open_or_find(repository, branch=branch, base="trunk", title="Fix", body="")
     assert await mark_ready(repository, made.number)
     assert not await mark_ready(repository, made.number)
     assert not (await queries.pull(repository, made.number)).draft
 
 
-async def test_a_branch_into_itself_and_one_without_commits_are_refused(spot: Spot, repository: Repository) -> None:
+async def test_a_branch_into_itself_and_one_without_commits_are_refused(
+    spot: Spot, repository: RepositoryHandle
+) -> None:
     with pytest.raises(RefusedBranch):
         await open_or_find(repository, branch="trunk", base="trunk", title="x", body="")
     with pytest.raises(Invalid):

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from github.client.errors import NotFound, UnreadableAnswer
-from github.client.repository import Repository
+from github.client.repository import RepositoryHandle
 from github.emulator.local import LocalGitHub
 from github.repositories import queries
 from github.repositories.queries import (
@@ -21,14 +21,14 @@ from tests.github.conftest import Connect, Spot
 from tests.github.gitside import Clone
 
 
-async def test_the_facts_of_a_repository(spot: Spot, repository: Repository) -> None:
+async def test_the_facts_of_a_repository(spot: Spot, repository: RepositoryHandle) -> None:
     found = await facts(repository)
     assert (found.id, found.full_name, found.default_branch) == (spot.row.id, spot.name, "trunk")
     assert (found.archived, found.fork, found.private) == (False, False, True)
     assert found.owner_id == spot.local.user(spot.owner).id
 
 
-async def test_a_head_is_that_of_exactly_this_branch(spot: Spot, repository: Repository, tmp_path: Path) -> None:
+async def test_a_head_is_that_of_exactly_this_branch(spot: Spot, repository: RepositoryHandle, tmp_path: Path) -> None:
     clone = await Clone(spot, tmp_path / "c").start()
     sha = await clone.git("rev-parse", "HEAD")
     names = ("topic/a", "topic/ab", "ümlaut", "with#hash", "100%", "a+b&c=d")
@@ -43,7 +43,7 @@ async def test_a_head_is_that_of_exactly_this_branch(spot: Spot, repository: Rep
     assert await branch(repository, "topic/abc") is None
 
 
-async def test_a_protected_branch_says_what_it_requires(spot: Spot, repository: Repository) -> None:
+async def test_a_protected_branch_says_what_it_requires(spot: Spot, repository: RepositoryHandle) -> None:
     spot.local.protect(spot.name, "trunk", contexts=["test", "lint"], app_ids={"lint": 15368})
     found = await branch(repository, "trunk")
     assert found is not None
@@ -51,7 +51,7 @@ async def test_a_protected_branch_says_what_it_requires(spot: Spot, repository: 
     assert found.required == (("lint", 15368), ("test", 0))
 
 
-async def test_files_are_read_at_a_ref(spot: Spot, repository: Repository, tmp_path: Path) -> None:
+async def test_files_are_read_at_a_ref(spot: Spot, repository: RepositoryHandle, tmp_path: Path) -> None:
     clone = await Clone(spot, tmp_path / "c").start()
     sha = await clone.commit({"dir/ä b#c.txt": "Grüße\n", "empty": "", "binary": bytes(range(256))})
     await clone.push("topic")
@@ -64,7 +64,9 @@ async def test_files_are_read_at_a_ref(spot: Spot, repository: Repository, tmp_p
     assert await file_at(repository, "README.md", "no-such-branch") is None
 
 
-async def test_settings_come_from_the_default_branch_only(spot: Spot, repository: Repository, tmp_path: Path) -> None:
+async def test_settings_come_from_the_default_branch_only(
+    spot: Spot, repository: RepositoryHandle, tmp_path: Path
+) -> None:
     clone = await Clone(spot, tmp_path / "c").start()
     await clone.commit({".github/greenloop.yml": "limits:\n  attempts: 9\n"})
     await clone.push("topic")
@@ -86,7 +88,7 @@ async def test_a_repository_without_commits_is_no_crash(local: LocalGitHub, conn
 
 
 async def test_pull_requests_are_found_by_branch_and_by_commit(
-    spot: Spot, repository: Repository, tmp_path: Path
+    spot: Spot, repository: RepositoryHandle, tmp_path: Path
 ) -> None:
     clone = await Clone(spot, tmp_path / "c").start()
     sha = await clone.commit({"new": "x\n"})
@@ -106,7 +108,7 @@ async def test_pull_requests_are_found_by_branch_and_by_commit(
 
 
 async def test_whether_a_pull_request_conflicts_is_computed_soon(
-    spot: Spot, repository: Repository, tmp_path: Path
+    spot: Spot, repository: RepositoryHandle, tmp_path: Path
 ) -> None:
     clone = await Clone(spot, tmp_path / "c").start()
     await clone.commit({"README.md": "theirs\n"})
@@ -123,7 +125,7 @@ async def test_whether_a_pull_request_conflicts_is_computed_soon(
     assert (found.mergeable, found.mergeable_state) == (False, "dirty")
 
 
-async def test_commits_are_compared(spot: Spot, repository: Repository, tmp_path: Path) -> None:
+async def test_commits_are_compared(spot: Spot, repository: RepositoryHandle, tmp_path: Path) -> None:
     clone = await Clone(spot, tmp_path / "c").start()
     base = await clone.git("rev-parse", "HEAD")
     sha = await clone.commit({"new": "x\n"})

@@ -4,7 +4,7 @@ import itertools
 import pytest
 
 from github.client.errors import Gone, NotFound, ServerFault
-from github.client.repository import Repository
+from github.client.repository import RepositoryHandle
 from github.client.text import MAX_BODY, length
 from github.emulator.local import LocalGitHub
 from github.threads import comments
@@ -17,7 +17,7 @@ async def bodies(spot: Spot, number: int) -> list[str]:
     return [each["body"] for each in await spot.act("alice", "GET", f"issues/{number}/comments")]
 
 
-async def test_the_sticky_comment_is_made_once_and_then_edited(spot: Spot, repository: Repository) -> None:
+async def test_the_sticky_comment_is_made_once_and_then_edited(spot: Spot, repository: RepositoryHandle) -> None:
     number = await spot.issue()
     first = await put_sticky(repository, number, "s_1", "working")
     second = await put_sticky(repository, number, "s_1", "done", comment_id=first.id)
@@ -25,7 +25,7 @@ async def test_the_sticky_comment_is_made_once_and_then_edited(spot: Spot, repos
     assert await bodies(spot, number) == ["<!-- greenloop:s_1 -->\ndone"]
 
 
-async def test_after_a_crash_the_comment_is_found_by_its_marker(spot: Spot, repository: Repository) -> None:
+async def test_after_a_crash_the_comment_is_found_by_its_marker(spot: Spot, repository: RepositoryHandle) -> None:
     number = await spot.issue()
     first = await put_sticky(repository, number, "s_1", "working")
     again = await put_sticky(repository, number, "s_1", "done")
@@ -33,14 +33,14 @@ async def test_after_a_crash_the_comment_is_found_by_its_marker(spot: Spot, repo
     assert len(await bodies(spot, number)) == 1
 
 
-async def test_each_session_has_its_own_comment(spot: Spot, repository: Repository) -> None:
+async def test_each_session_has_its_own_comment(spot: Spot, repository: RepositoryHandle) -> None:
     number = await spot.issue()
     await put_sticky(repository, number, "s_1", "one")
     await put_sticky(repository, number, "s_11", "two")
     assert len(await bodies(spot, number)) == 2
 
 
-async def test_a_comment_that_somebody_deleted_is_made_again(spot: Spot, repository: Repository) -> None:
+async def test_a_comment_that_somebody_deleted_is_made_again(spot: Spot, repository: RepositoryHandle) -> None:
     number = await spot.issue()
     first = await put_sticky(repository, number, "s_1", "working")
     await spot.act(spot.owner, "DELETE", f"issues/comments/{first.id}")
@@ -49,7 +49,7 @@ async def test_a_comment_that_somebody_deleted_is_made_again(spot: Spot, reposit
     assert await bodies(spot, number) == ["<!-- greenloop:s_1 -->\ndone"]
 
 
-async def test_two_processes_at_once_leave_one_comment(spot: Spot, repository: Repository) -> None:
+async def test_two_processes_at_once_leave_one_comment(spot: Spot, repository: RepositoryHandle) -> None:
     number = await spot.issue()
     await comments._post(repository, number, marked("s_1", "a"))
     await comments._post(repository, number, marked("s_1", "b"))
@@ -59,7 +59,7 @@ async def test_two_processes_at_once_leave_one_comment(spot: Spot, repository: R
     assert (await bodies(spot, number)).count(marked("s_2", "same")) == 1
 
 
-async def test_a_marker_that_somebody_else_copied_is_not_ours(spot: Spot, repository: Repository) -> None:
+async def test_a_marker_that_somebody_else_copied_is_not_ours(spot: Spot, repository: RepositoryHandle) -> None:
     number = await spot.issue()
     await spot.act("alice", "POST", f"issues/{number}/comments", body=marked("s_1", "mine"))
     await put_sticky(repository, number, "s_1", "ours")
@@ -67,7 +67,7 @@ async def test_a_marker_that_somebody_else_copied_is_not_ours(spot: Spot, reposi
 
 
 async def test_a_post_whose_answer_was_lost_is_not_sent_again_blindly(
-    local: LocalGitHub, spot: Spot, repository: Repository
+    local: LocalGitHub, spot: Spot, repository: RepositoryHandle
 ) -> None:
     number = await spot.issue()
     await find_sticky(repository, number, "s_1")
@@ -78,7 +78,7 @@ async def test_a_post_whose_answer_was_lost_is_not_sent_again_blindly(
     assert len(await bodies(spot, number)) == 1
 
 
-async def test_a_body_over_the_limit_is_cut_on_create_and_on_update(spot: Spot, repository: Repository) -> None:
+async def test_a_body_over_the_limit_is_cut_on_create_and_on_update(spot: Spot, repository: RepositoryHandle) -> None:
     number = await spot.issue()
     first = await put_sticky(repository, number, "s_1", "x" * 70_000)
     await put_sticky(repository, number, "s_1", "🙂" * 70_000, comment_id=first.id)
@@ -87,7 +87,9 @@ async def test_a_body_over_the_limit_is_cut_on_create_and_on_update(spot: Spot, 
     assert body.startswith(marker("s_1"))
 
 
-async def test_all_pages_are_searched(spot: Spot, repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_all_pages_are_searched(
+    spot: Spot, repository: RepositoryHandle, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("github.client.repository.PER_PAGE", 3)
     number = await spot.issue()
     for index in range(7):
@@ -96,12 +98,12 @@ async def test_all_pages_are_searched(spot: Spot, repository: Repository, monkey
     assert (await put_sticky(repository, number, "s_1", "late")).id == first.id
 
 
-async def test_a_missing_issue_is_an_error(repository: Repository) -> None:
+async def test_a_missing_issue_is_an_error(repository: RepositoryHandle) -> None:
     with pytest.raises((NotFound, Gone)):
         await put_sticky(repository, 4711, "s_1", "x")
 
 
-async def test_half_a_surrogate_pair_is_no_crash(spot: Spot, repository: Repository) -> None:
+async def test_half_a_surrogate_pair_is_no_crash(spot: Spot, repository: RepositoryHandle) -> None:
     number = await spot.issue()
     await put_sticky(repository, number, "s_1", "cut here: \ud83d")
     assert await bodies(spot, number) == [marked("s_1", "cut here: ?")]
@@ -113,7 +115,7 @@ def test_a_key_that_would_break_out_of_the_marker_is_refused() -> None:
             marker(key)
 
 
-async def test_reacting_twice_is_one_reaction(spot: Spot, repository: Repository) -> None:
+async def test_reacting_twice_is_one_reaction(spot: Spot, repository: RepositoryHandle) -> None:
     number = await spot.issue()
     asked = await spot.act("alice", "POST", f"issues/{number}/comments", body="@greenloop x")
     for source in (Source(Where.ISSUE), Source(Where.COMMENT, asked["id"])):
@@ -123,12 +125,12 @@ async def test_reacting_twice_is_one_reaction(spot: Spot, repository: Repository
     assert [each["content"] for each in found] == ["eyes"]
 
 
-async def test_what_cannot_be_reacted_to_is_no_error(repository: Repository) -> None:
+async def test_what_cannot_be_reacted_to_is_no_error(repository: RepositoryHandle) -> None:
     assert not await react(repository, 1, Source(Where.CHECK, 5))
     assert not await react(repository, 1, Source(Where.COMMENT, 4711))
 
 
-async def test_what_others_said_is_read_as_it_stood_at_the_trigger(spot: Spot, repository: Repository) -> None:
+async def test_what_others_said_is_read_as_it_stood_at_the_trigger(spot: Spot, repository: RepositoryHandle) -> None:
     number = await spot.issue()
     for login, body in (("alice", "first"), ("bob", "second"), ("alice", "edited later"), ("alice", "asks")):
         await spot.act(login, "POST", f"issues/{number}/comments", body=body)
@@ -151,7 +153,7 @@ async def test_what_others_said_is_read_as_it_stood_at_the_trigger(spot: Spot, r
     assert await bodies_of() == [("alice", "first"), ("bob", "second")]
 
 
-async def test_a_deleted_comment_is_noticed(spot: Spot, repository: Repository) -> None:
+async def test_a_deleted_comment_is_noticed(spot: Spot, repository: RepositoryHandle) -> None:
     number = await spot.issue()
     asked = await spot.act("alice", "POST", f"issues/{number}/comments", body="@greenloop x")
     source = Source(Where.COMMENT, asked["id"])

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from github.client.errors import NotFound
-from github.client.repository import Repository
+from github.client.repository import RepositoryHandle
 from github.threads.reviews import remarks, reply, resolve, threads
 from tests.github.conftest import Spot
 from tests.github.gitside import Clone
@@ -28,13 +28,13 @@ async def review(spot: Spot, tmp_path: Path) -> dict[str, Any]:
     return {"number": number, "id": made["id"]}
 
 
-async def test_the_remarks_of_a_review_are_listed(repository: Repository, review: dict[str, Any]) -> None:
+async def test_the_remarks_of_a_review_are_listed(repository: RepositoryHandle, review: dict[str, Any]) -> None:
     found = [each async for each in remarks(repository, review["number"], review["id"], "")]
     assert [(each.path, each.body) for each in found] == [("new.py", "why one?"), ("new.py", "why two?")]
     assert [each.thread_id for each in found] == [each.id for each in found]
 
 
-async def test_a_thread_is_answered_once(spot: Spot, repository: Repository, review: dict[str, Any]) -> None:
+async def test_a_thread_is_answered_once(spot: Spot, repository: RepositoryHandle, review: dict[str, Any]) -> None:
     number = review["number"]
     first, second = [each async for each in remarks(repository, number, review["id"], "")]
     answer = await reply(repository, number, first.id, "t_1", "Done")
@@ -45,7 +45,7 @@ async def test_a_thread_is_answered_once(spot: Spot, repository: Repository, rev
     assert {each.get("in_reply_to_id") for each in found} == {None, first.id, second.id}
 
 
-async def test_a_thread_is_resolved_by_its_first_comment(repository: Repository, review: dict[str, Any]) -> None:
+async def test_a_thread_is_resolved_by_its_first_comment(repository: RepositoryHandle, review: dict[str, Any]) -> None:
     number = review["number"]
     first, _second = [each async for each in remarks(repository, number, review["id"], "")]
     assert await resolve(repository, number, first.id)
@@ -54,6 +54,6 @@ async def test_a_thread_is_resolved_by_its_first_comment(repository: Repository,
     assert not await resolve(repository, number, 4711)
 
 
-async def test_a_thread_that_is_gone_is_told(repository: Repository, review: dict[str, Any]) -> None:
+async def test_a_thread_that_is_gone_is_told(repository: RepositoryHandle, review: dict[str, Any]) -> None:
     with pytest.raises(NotFound):
         await reply(repository, review["number"], 4711, "t_1", "Done")
