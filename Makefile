@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO_ARGS ?=
 ROOMS := app github loops k8s
+DEMO_LOCK := app/demo/requirements.lock
 REQUIRED := loops/evidence/required.json
 
 .PHONY: demo test test-cluster check fmt bench bench-evidence lock clean
@@ -39,12 +40,18 @@ bench: $(VENV)/.dev
 bench-evidence: $(VENV)/.dev
 	$(BIN)/python -m tests.bench.evidence
 
+# what an extra adds, at the versions that are tested: $(call lock_extra,NAME,FILE)
+define lock_extra
+	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["$(1)"], sep="\n")' \
+	  | $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-emit-index-url --no-header --no-annotate -c requirements-dev.lock -q - -o $(2)
+endef
+
 lock: $(VENV)/.dev
 	$(BIN)/pip install -q uv
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-emit-index-url --no-header -q pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-emit-index-url --no-header -q pyproject.toml --all-extras --group dev -o requirements-dev.lock
-	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["native"], sep="\n")' \
-	  | $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-emit-index-url --no-header --no-annotate -c requirements-dev.lock -q - -o k8s/images/native.lock
+	$(call lock_extra,native,k8s/images/native.lock)
+	$(call lock_extra,demo,$(DEMO_LOCK))
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache
@@ -53,8 +60,8 @@ $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Greenloop needs Python 3.11 or newer, this is " + sys.version)'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.runtime: requirements.lock pyproject.toml | $(BIN)/python
-	test -e $(VENV)/.dev || $(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
+$(VENV)/.runtime: requirements.lock $(DEMO_LOCK) pyproject.toml | $(BIN)/python
+	test -e $(VENV)/.dev || $(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements.lock -r $(DEMO_LOCK)
 	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps -e .
 	touch $@
 

@@ -21,6 +21,20 @@ PortOption = Annotated[int, typer.Option(min=0, max=65535, help="Port to listen 
 
 
 @contextlib.contextmanager
+def local_github_needed(command: str) -> Iterator[None]:
+    """End the command in one line where this installation leaves out what only the demo needs, as the image does."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name not in ("github.emulator", "loops.runtimes.scripted", "graphql"):
+            raise
+        _end(
+            f"`greenloop {command}` needs the local GitHub, and this installation leaves {error.name} out: "
+            "run `make demo` in a clone of the repository, and then `.venv/bin/greenloop` there"
+        )
+
+
+@contextlib.contextmanager
 def one_line_errors() -> Iterator[None]:
     """What cannot be used, found or reached ends the command in one line and the exit code 2, not in a traceback."""
     from pydantic import ValidationError

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from app.commands.common import PortOption, one_line_errors
+from app.commands.common import PortOption, local_github_needed, one_line_errors
 
 
 def local_github(
@@ -23,7 +23,7 @@ def local_github(
     enterprise: Annotated[bool, typer.Option(help="Behave as GitHub Enterprise Server: /api/v3.")] = False,
 ) -> None:
     """Serve a local GitHub. Prints one line of JSON that says where it is, then serves until it is interrupted."""
-    with one_line_errors():
+    with local_github_needed("github"), one_line_errors():
         asyncio.run(serve(port, logs_port, data, enterprise))
 
 

@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from app.commands.common import local_github_needed
+
 
 def demo(
     repo: Annotated[
@@ -41,9 +43,10 @@ def demo(
 
     Exit code 0 when the session ends green, 1 when it ends otherwise, 2 when the input cannot be used.
     """
-    from app.demo.run import Options
-    from app.demo.run import demo as run
-    from app.demo.world import Misuse
+    with local_github_needed("demo"):
+        from app.demo.run import Options
+        from app.demo.run import demo as run
+        from app.demo.world import Misuse
 
     try:
         options = Options(repo, issue, agent, cap, keep, json, boxes, kubeconfig, box_image, host, runtime, model)

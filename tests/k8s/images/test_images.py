@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -33,6 +34,51 @@ def test_nothing_is_copied_that_is_not_there_or_kept_from_the_build(path: Path) 
             for source in rest.split()[:-1]:
                 assert (ROOT / source).exists(), source
                 assert source.split("/")[0] in allowed, f"{source} is in .dockerignore"
+
+
+@pytest.fixture
+def service_source(tmp_path: Path) -> Path:
+    """What the service's image copies of this repository, where .dockerignore lets it."""
+    left_out = {
+        line for line in (ROOT / ".dockerignore").read_text().splitlines() if line[:1].isalpha() and "*" not in line
+    }
+    for word, rest in instructions(IMAGES / "service.Dockerfile"):
+        if word == "COPY" and not rest.startswith("--from=") and (ROOT / rest.split()[0]).is_dir():
+            folder = ROOT / rest.split()[0]
+
+            def ignored(place: str, names: list[str]) -> set[str]:
+                return {name for name in names if str((Path(place) / name).relative_to(ROOT)) in left_out} | {
+                    "__pycache__",
+                    "node_modules",
+                }
+
+            shutil.copytree(folder, tmp_path / folder.name, ignore=ignored)
+    return tmp_path
+
+
+def test_the_service_image_holds_neither_the_local_github_nor_the_scripted_model(service_source: Path) -> None:
+    held = {str(file.relative_to(service_source)) for file in service_source.rglob("*.py")}
+    assert "app/web/app.py" in held and "app/demo/command.py" in held
+    assert not [name for name in held if name.startswith(("github/emulator/", "loops/runtimes/scripted/"))]
+    names = re.findall(r"^([a-z0-9-]+)(?:\[[^\]]*\])?==", (ROOT / "requirements.lock").read_text(), re.M)
+    assert "githubkit" in names and "graphql-core" not in names
+
+
+@pytest.mark.parametrize("command", ["demo", "github"])
+def test_what_the_service_image_leaves_out_is_refused_in_one_line(service_source: Path, command: str) -> None:
+    words = [sys.executable, "-m", "app", command]
+    done = subprocess.run(words, cwd=service_source, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    [line] = done.stderr.splitlines()
+    assert f"`greenloop {command}` needs the local GitHub" in line and "make demo" in line
+
+
+def test_the_lock_of_the_demo_holds_what_the_extra_asks_for_at_the_tested_versions() -> None:
+    extra = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["demo"]
+    pins = dict(re.findall(r"^([a-z0-9-]+)==(\S+)", (ROOT / "app/demo/requirements.lock").read_text(), re.M))
+    assert {re.split(r"[\[>=<]", wanted)[0] for wanted in extra} <= pins.keys()
+    tested = (ROOT / "requirements-dev.lock").read_text()
+    assert all(re.search(rf"^{name}=={re.escape(pin)}\b", tested, re.M) for name, pin in pins.items())
 
 
 @pytest.mark.parametrize("path", DOCKERFILES, ids=lambda path: path.stem)
