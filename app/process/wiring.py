@@ -23,7 +23,7 @@ from loops.store.bus import Bus
 from loops.store.database import Database
 from loops.store.leases import Leases
 from loops.store.queue import Queue
-from loops.store.rate_limits import Manners
+from loops.store.rate_limits import SharedRateLimits
 
 
 def open_github(settings: Settings, shared: Shared | None = None) -> GitHubApp:
@@ -83,9 +83,9 @@ async def open_loop(settings: Settings, redis_url: str, worker: str) -> AsyncIte
         bus = Bus(redis_url)
         await bus.start()
         stack.push_async_callback(bus.close)
-        manners = Manners(database, redis_url)
-        stack.push_async_callback(manners.close)
-        github = open_github(settings, manners)
+        rate_limits = SharedRateLimits(database, redis_url)
+        stack.push_async_callback(rate_limits.close)
+        github = open_github(settings, rate_limits)
         stack.push_async_callback(github.aclose)
         boxes = await open_boxes(settings)
         stack.push_async_callback(boxes.close)
@@ -112,9 +112,9 @@ def open_web(settings: Settings, redis_url: str) -> Starlette:
     owned = contextlib.AsyncExitStack()
     database = Database(settings.database)
     owned.push_async_callback(database.close)
-    manners = Manners(database, redis_url)
-    owned.push_async_callback(manners.close)
-    github = open_github(settings, manners)
+    rate_limits = SharedRateLimits(database, redis_url)
+    owned.push_async_callback(rate_limits.close)
+    github = open_github(settings, rate_limits)
     owned.push_async_callback(github.aclose)
     return create_app(
         settings,

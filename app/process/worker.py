@@ -17,7 +17,7 @@ from app.process.wiring import open_loop
 from app.settings import Settings
 from app.web.ops import OpsServer, Pulse, worker_app
 from github.client.errors import Unreachable
-from loops.boxes.reaper import upkeep
+from loops.boxes.reaper import reap
 from loops.boxes.troubles import follow_troubles
 from loops.context import Loop
 from loops.engine.tasks import functions, sweep
@@ -28,7 +28,7 @@ from loops.store.background import end
 log = structlog.get_logger(__name__)
 
 SWEEP_SECONDS = 0.5
-UPKEEP_SECONDS = 60.0
+REAPER_SECONDS = 60.0
 BACK_OFF = 1.0
 POLL_SECONDS = 0.05
 DRAIN_SECONDS = 20.0
@@ -53,7 +53,7 @@ async def run(
         log.info("worker.start", worker=loop.leases.worker)
         parts: dict[str, tuple[float, Callable[[], Awaitable[object]]]] = {
             "sweep": (SWEEP_SECONDS, lambda: sweep(loop)),
-            "upkeep": (UPKEEP_SECONDS, lambda: upkeep(loop)),
+            "upkeep": (REAPER_SECONDS, lambda: reap(loop)),
             "boxes": (BACK_OFF, lambda: _until(stop, follow_troubles(loop))),
             "deliveries": (settings.missed_seconds, lambda: redeliver_missed(loop)),
             "arq": (BACK_OFF, lambda: _work(loop, redis_url, settings.worker_jobs, stop)),

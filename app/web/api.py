@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from app.web import session_operations
-from app.web.state import surface
+from app.web.state import app_state
 from loops.requests import operations
 
 SURFACE = "api"
@@ -36,7 +36,7 @@ def routes() -> list[Route]:
 
 def refusal(request: Request) -> Response | None:
     """The answer to a request without the API's token; None for one that may pass."""
-    token = surface(request).settings.api_token_text()
+    token = app_state(request).settings.api_token_text()
     if not token:
         return _error(404, "the API is off: set GREENLOOP_API_TOKEN")
     scheme, _, given = request.headers.get("authorization", "").partition(" ")
@@ -75,25 +75,25 @@ async def _start(request: Request) -> Response:
         runtime=_value(given, "runtime", (str,)),
         model=_value(given, "model", (str,)),
     )
-    done = await session_operations.start(surface(request), _value(given, "installation", (int,)), wish, SURFACE)
+    done = await session_operations.start(app_state(request), _value(given, "installation", (int,)), wish, SURFACE)
     return JSONResponse(session_operations.plain(done), 201, headers={"location": f"/api/v1/sessions/{done.session}"})
 
 
 async def _list(request: Request) -> Response:
     status, limit = request.query_params.get("status"), _number(request, "limit") or 50
-    found = await session_operations.list_sessions(surface(request), _number(request, "installation"), status, limit)
+    found = await session_operations.list_sessions(app_state(request), _number(request, "installation"), status, limit)
     return JSONResponse({"sessions": [session_operations.plain(each) for each in found]})
 
 
 async def _get(request: Request) -> Response:
     session, after = request.path_params["session"], _number(request, "after") or 0
-    found = await session_operations.get(surface(request), _number(request, "installation"), session, after)
+    found = await session_operations.get(app_state(request), _number(request, "installation"), session, after)
     return JSONResponse(session_operations.plain(found))
 
 
 async def _cancel(request: Request) -> Response:
     session = request.path_params["session"]
-    done = await session_operations.cancel(surface(request), _number(request, "installation"), session, SURFACE)
+    done = await session_operations.cancel(app_state(request), _number(request, "installation"), session, SURFACE)
     return JSONResponse(session_operations.plain(done))
 
 

@@ -22,7 +22,7 @@ from app.web.pages.render import STATIC
 from app.web.signin.gate import Gate
 from app.web.signin.routes import people
 from app.web.signin.routes import routes as signin_routes
-from app.web.state import Surface
+from app.web.state import AppState
 from app.web.webhooks import Receiver
 from loops.accounts.box_secrets import Credentials, FetchTokens, NoCredentials, NoFetchTokens
 from loops.secrets.redact import Redactor
@@ -58,7 +58,7 @@ def create_app(
     figures = metrics.Metrics()
     inbox = Inbox(arrivals(database), queue, figures, limit=settings.inbox_queue)
     receiver = Receiver(settings.webhook_secret_list(), inbox, figures, body_limit=settings.body_limit)
-    shared = Surface(
+    shared = AppState(
         settings=settings,
         database=database,
         bus=Bus(redis_url),
@@ -94,7 +94,7 @@ def create_app(
         routes=_routes(agents),
         lifespan=lifespan,
     )
-    app.state.surface = shared
+    app.state.shared = shared
     return app
 
 
@@ -114,7 +114,7 @@ def _routes(agents: "McpSurface | None") -> list[BaseRoute]:
     ]
 
 
-def _mcp(shared: Surface) -> "McpSurface | None":
+def _mcp(shared: AppState) -> "McpSurface | None":
     if not shared.settings.api_token_text():
         return None
     # its imports cost a second of a start
@@ -144,7 +144,7 @@ class Server(uvicorn.Server):
     """uvicorn, telling the surface as soon as it is to stop, so that long polls and live streams end at once."""
 
     def __init__(
-        self, config: uvicorn.Config, shared: Surface, *, signals: bool, ops: socket.socket | None = None
+        self, config: uvicorn.Config, shared: AppState, *, signals: bool, ops: socket.socket | None = None
     ) -> None:
         super().__init__(config)
         self._shared = shared
@@ -194,4 +194,4 @@ def server(app: Starlette, *, signals: bool = True, ops: socket.socket | None = 
         date_header=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,
     )
-    return Server(config, app.state.surface, signals=signals, ops=ops)
+    return Server(config, app.state.shared, signals=signals, ops=ops)

@@ -13,13 +13,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from app.web.state import Surface, surface
+from app.web.state import AppState, app_state
 from k8s.runner import protocol
 from loops.accounts.box_secrets import CannotPrepare
 from loops.protocol import assign_turn
 from loops.protocol.access import TokenRefused, UnknownTurn, box_with, has_news, turn_with
 from loops.protocol.results import TooLarge, WrongObject, log_of, store_object, store_result
-from loops.protocol.store_output import TurnOver, ingest
+from loops.protocol.store_output import TurnOver, store_output
 from loops.secrets.redact import Redactor
 from loops.store.bus import wait
 from loops.store.leases import make_due
@@ -76,7 +76,7 @@ def answers(handler: Handler) -> Handler:
 @answers
 async def next_turn(request: Request) -> Response:
     """POST /boxes/{box}/next: the box's turn, as soon as there is one; 204 after `POLL_SECONDS`."""
-    here = surface(request)
+    here = app_state(request)
     name = request.path_params["box"]
     token = _token(request)
     holding = _holding(await _json(request, SMALL_BODY))
@@ -100,12 +100,12 @@ async def next_turn(request: Request) -> Response:
                 return Response(status_code=204)
 
 
-async def _is_waiting(here: Surface, box: str) -> bool:
+async def _is_waiting(here: AppState, box: str) -> bool:
     async with here.database.read() as tx:
         return await assign_turn.is_waiting(tx, box)
 
 
-async def _hand_out(here: Surface, box: str, holding: str | None) -> Response | None:
+async def _hand_out(here: AppState, box: str, holding: str | None) -> Response | None:
     async with here.database.write() as tx:
         found = await assign_turn.take(tx, box, holding=holding, now=here.clock())
         if found.turn is not None:
@@ -122,12 +122,12 @@ async def _hand_out(here: Surface, box: str, holding: str | None) -> Response | 
     except CannotPrepare as error:
         await _report(here, found.turn, protocol.Result("credentials", message=str(error)), {})
         return None
-    here.metrics.handouts.inc()
+    here.metrics.assignments.inc()
     await here.bus.notify(f"session:{found.turn.session_id}")
     return JSONResponse(assign_turn.as_told(found.turn, env, files))
 
 
-async def _wait(here: Surface, request: Request, event: asyncio.Event, seconds: float) -> bool:
+async def _wait(here: AppState, request: Request, event: asyncio.Event, seconds: float) -> bool:
     """Wait for a wake, `seconds`, or the server's end. False when the client is gone."""
     tasks = [
         asyncio.ensure_future(wait(event, seconds)),
@@ -147,7 +147,7 @@ async def _wait(here: Surface, request: Request, event: asyncio.Event, seconds: 
 @answers
 async def token(request: Request) -> Response:
     """POST /turns/{turn}/token: a token for this one fetch, as long as the agent has not started."""
-    here = surface(request)
+    here = app_state(request)
     turn = await _turn(request)
     repository = (turn.spec or {}).get("repository") or {}
     if turn.status != "running" or turn.begun_at is not None or "id" not in repository:
@@ -161,7 +161,7 @@ async def token(request: Request) -> Response:
     return JSONResponse({"url": minted.url, "token": minted.token, "username": minted.username})
 
 
-async def _end_tokens(here: Surface, turn: Turn) -> None:
+async def _end_tokens(here: AppState, turn: Turn) -> None:
     """Revoke what a runner that was killed in the middle of a fetch has left."""
     for token in await here.credentials.lent(turn):
         await here.fetch_tokens.revoke(token)
@@ -171,7 +171,7 @@ async def _end_tokens(here: Surface, turn: Turn) -> None:
 @answers
 async def revoke(request: Request) -> Response:
     """DELETE /turns/{turn}/token."""
-    here = surface(request)
+    here = app_state(request)
     turn = await _turn(request)
     body = await _json(request, SMALL_BODY)
     if not isinstance(body.get("token"), str):
@@ -186,7 +186,7 @@ async def evidence(request: Request) -> Response:
     """GET /turns/{turn}/evidence/{name}: a whole log."""
     turn = await _turn(request)
     name = request.path_params["name"]
-    async with surface(request).database.read() as tx:
+    async with app_state(request).database.read() as tx:
         content = await log_of(tx, turn, name)
     if content is None:
         raise UnknownTurn(f"turn {turn.public_id} has no evidence {name!r}")
@@ -204,7 +204,7 @@ async def _inflated(content: bytes) -> AsyncIterator[bytes]:
 @answers
 async def output(request: Request) -> Response:
     """POST /turns/{turn}/output."""
-    here = surface(request)
+    here = app_state(request)
     turn = await _turn(request)
     sent = protocol.output_from_json(await _json(request, OUTPUT_BODY))
     data = protocol.decode(sent.data, "output.data")
@@ -212,7 +212,7 @@ async def output(request: Request) -> Response:
         await _end_tokens(here, turn)
     redactor = here.redactor.knowing([*await here.credentials.secrets(turn), _token(request)]) if data else Redactor()
     price = here.settings.price_of(turn.model)
-    taken = await ingest(here.database, turn, sent, data, redactor, now=here.clock(), price=price)
+    taken = await store_output(here.database, turn, sent, data, redactor, now=here.clock(), price=price)
     if taken.events:
         here.metrics.output.inc(taken.answer.offset - turn.output_offset)
         await here.bus.notify(f"session:{turn.session_id}")
@@ -224,7 +224,7 @@ async def store(request: Request) -> Response:
     """PUT /turns/{turn}/objects/{sha}."""
     turn = await _turn(request)
     content = await _body(request, OBJECT_BODY)
-    await store_object(surface(request).database, turn, request.path_params["sha"], content)
+    await store_object(app_state(request).database, turn, request.path_params["sha"], content)
     return Response(status_code=204)
 
 
@@ -232,7 +232,7 @@ async def store(request: Request) -> Response:
 async def secrets(request: Request) -> Response:
     """GET /turns/{turn}/secrets: what the box was handed with the turn, in every spelling, to be taken out of files."""
     turn = await _turn(request)
-    known = [*await surface(request).credentials.secrets(turn), _token(request)]
+    known = [*await app_state(request).credentials.secrets(turn), _token(request)]
     return JSONResponse({"spellings": Redactor(known).spellings})
 
 
@@ -242,11 +242,11 @@ async def result(request: Request) -> Response:
     turn = await _turn(request)
     sent = protocol.result_from_json(await _json(request, RESULT_BODY))
     files = {file.path: protocol.decode(file.content, f"files[{file.path!r}]") for file in sent.files}
-    await _report(surface(request), turn, sent, files)
+    await _report(app_state(request), turn, sent, files)
     return Response(status_code=204)
 
 
-async def _report(here: Surface, turn: Turn, sent: protocol.Result, files: dict[str, bytes]) -> None:
+async def _report(here: AppState, turn: Turn, sent: protocol.Result, files: dict[str, bytes]) -> None:
     if files and turn.result is None:
         await here.credentials.read_back(turn, files)
     await _end_tokens(here, turn)
@@ -269,8 +269,8 @@ async def _report(here: Surface, turn: Turn, sent: protocol.Result, files: dict[
 
 
 async def _turn(request: Request) -> Turn:
-    async with surface(request).database.read() as tx:
-        return await turn_with(tx, request.path_params["turn"], _token(request), surface(request).clock())
+    async with app_state(request).database.read() as tx:
+        return await turn_with(tx, request.path_params["turn"], _token(request), app_state(request).clock())
 
 
 def _token(request: Request) -> str:

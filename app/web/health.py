@@ -8,7 +8,7 @@ from sqlalchemy import text
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from app.web.state import surface
+from app.web.state import app_state
 from loops.store.database import Database
 from loops.store.migrations import config
 from loops.store.queue import Queue
@@ -23,7 +23,7 @@ async def healthz(request: Request) -> Response:
 
 async def readyz(request: Request) -> Response:
     """200 when deliveries and turns can be taken, else 503. Redis may be away: then all goes on, a little slower."""
-    here = surface(request)
+    here = app_state(request)
     return await readiness(here.database, here.queue, inbox=here.inbox.depth)
 
 

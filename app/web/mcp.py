@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.web import api, session_operations
-from app.web.state import Surface
+from app.web.state import AppState
 from loops.requests import operations
 
 PATH = "/mcp"
@@ -32,7 +32,7 @@ Tool = Callable[..., Awaitable[dict[str, Any]]]
 class McpSurface:
     """The endpoint. `running()` has to be entered before the first request."""
 
-    def __init__(self, here: Surface) -> None:
+    def __init__(self, here: AppState) -> None:
         self._server = MCPServer(
             "greenloop",
             version=metadata.version("greenloop"),
@@ -58,7 +58,7 @@ class McpSurface:
         await (refused or self._app)(scope, receive, send)
 
 
-def _tools(here: Surface) -> list[Tool]:
+def _tools(here: AppState) -> list[Tool]:
     async def start_session(
         repository: Annotated[int | str, Field(description="GitHub's numeric id, or owner/name.")],
         instruction: Annotated[str, Field(description="What is to be done.")],

@@ -79,7 +79,7 @@ class Metrics(Figures):
             registry=self.registry,
         )
         self.output = Counter("greenloop_output_bytes", "Agent output taken from boxes.", registry=self.registry)
-        self.handouts = Counter("greenloop_turns_handed_out", "Turns given to boxes.", registry=self.registry)
+        self.assignments = Counter("greenloop_turns_handed_out", "Turns given to boxes.", registry=self.registry)
         self.results = Counter(
             "greenloop_turn_results", "Results that boxes reported, by reason.", ["reason"], registry=self.registry
         )
@@ -101,7 +101,7 @@ class WorkerMetrics(Figures):
 
 async def metrics(request: Request) -> Response:
     """GET /metrics. Past this machine they are on a port of their own, which no ingress leads to (`--ops-port`)."""
-    here = request.app.state.surface
+    here = request.app.state.shared
     if not local(request, here.settings.public_url):
         return PlainTextResponse("The figures are for this machine; in a cluster they are on the --ops-port.\n", 403)
     return Response(await here.metrics.text(here.database, time.time()), media_type=CONTENT_TYPE)

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from app.web.health import readiness
 from app.web.metrics import CONTENT_TYPE, Figures, WorkerMetrics
-from app.web.state import Surface
+from app.web.state import AppState
 from loops.context import Loop
 from loops.store.database import Database
 
@@ -64,7 +64,7 @@ def worker_app(pulse: Pulse) -> Starlette:
     )
 
 
-def web_app(shared: Surface) -> Starlette:
+def web_app(shared: AppState) -> Starlette:
     """The application of a web process's second port."""
 
     async def metrics(request: Request) -> Response:

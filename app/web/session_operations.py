@@ -6,13 +6,13 @@ Each raises what `loops.requests.operations` raises: Invalid and Unknown.
 from dataclasses import asdict
 from typing import Any
 
-from app.web.state import Surface
+from app.web.state import AppState
 from loops.requests import operations
 
 _PRIVATE = ("row", "wake")
 
 
-async def start(here: Surface, installation: int | None, wish: operations.Start, origin: str) -> operations.Started:
+async def start(here: AppState, installation: int | None, wish: operations.Start, origin: str) -> operations.Started:
     """Begin a session; `origin` is the surface it is recorded under."""
     async with here.database.write() as tx:
         tenant = await operations.tenant_of(tx, installation)
@@ -21,7 +21,7 @@ async def start(here: Surface, installation: int | None, wish: operations.Start,
     return done
 
 
-async def get(here: Surface, installation: int | None, session: str, after: int) -> operations.Shown:
+async def get(here: AppState, installation: int | None, session: str, after: int) -> operations.Shown:
     """All of one session, with its events behind `after`."""
     async with here.database.read() as tx:
         tenant = await operations.tenant_of(tx, installation)
@@ -29,7 +29,7 @@ async def get(here: Surface, installation: int | None, session: str, after: int)
 
 
 async def list_sessions(
-    here: Surface, installation: int | None, status: str | None, limit: int
+    here: AppState, installation: int | None, status: str | None, limit: int
 ) -> tuple[operations.Brief, ...]:
     """The sessions, newest first."""
     async with here.database.read() as tx:
@@ -37,7 +37,7 @@ async def list_sessions(
         return await operations.list_sessions(tx, tenant, status=status, limit=limit)
 
 
-async def cancel(here: Surface, installation: int | None, session: str, origin: str) -> operations.Cancelled:
+async def cancel(here: AppState, installation: int | None, session: str, origin: str) -> operations.Cancelled:
     """Ask for a session's end."""
     async with here.database.write() as tx:
         tenant = await operations.tenant_of(tx, installation)

@@ -19,7 +19,7 @@ from loops.store.queue import Queue
 
 
 @dataclass(frozen=True)
-class Surface:
+class AppState:
     """Built by `app.web.app.create_app`. `stopping` is set when the server begins to shut down: what waits must answer.
 
     `redactor` knows the service's own secrets, which an agent in a box on the same machine could come by.
@@ -39,7 +39,7 @@ class Surface:
     clock: Callable[[], float] = time.time
 
 
-def surface(connection: HTTPConnection) -> Surface:
+def app_state(connection: HTTPConnection) -> AppState:
     """The surface that a request came in at."""
-    found: Surface = connection.app.state.surface
+    found: AppState = connection.app.state.shared
     return found

@@ -13,7 +13,7 @@ from loops.runtimes import registry
 from loops.runtimes.base import BoxFile, Credential, CredentialKind, Invocation, Resume, TurnRequest
 from loops.secrets import env_secrets, turn_secrets
 from loops.secrets.env_file import env_file, quoted
-from loops.secrets.turn_secrets import Given
+from loops.secrets.turn_secrets import TurnSecrets
 from loops.secrets.vault import Vault, VaultError
 from loops.store.database import Database
 from loops.store.tables import Profile, Turn
@@ -73,13 +73,13 @@ class TurnCredentials:
         """The fetch tokens that nobody has revoked."""
         return self._given(turn).tokens
 
-    def _given(self, turn: Turn) -> Given:
+    def _given(self, turn: Turn) -> TurnSecrets:
         try:
             return turn_secrets.read(self._vault, turn)
         except VaultError as error:
             raise CannotPrepare(f"what turn {turn.public_id} was given cannot be read: {error}") from error
 
-    async def _remember(self, turn: Turn, change: Callable[[Given], Given]) -> None:
+    async def _remember(self, turn: Turn, change: Callable[[TurnSecrets], TurnSecrets]) -> None:
         async with self._database.write() as tx:
             row = await turn_secrets.fresh(tx, turn)
             before = self._given(row)

@@ -8,7 +8,7 @@ from github.client.errors import GitHubError
 from k8s.boxes import BoxesUnavailable, BoxSpec, BoxState, BoxStatus
 from loops.accounts.box_secrets import CannotPrepare
 from loops.accounts.credentials import TurnCredentials
-from loops.boxes.box_failure import Fate, Held, Patience, fate_of
+from loops.boxes.box_failure import BoxFailure, Held, Patience, failure_of
 from loops.boxes.capacity import end_longest_idle
 from loops.boxes.owners import SHARED
 from loops.context import Loop
@@ -47,7 +47,7 @@ async def ensure_box(loop: Loop, box: Box) -> BoxStatus:
 
 
 async def stop_boxes(loop: Loop, *names: str) -> None:
-    """End the boxes. One that cannot be reached now is ended by the upkeep, for its row says that it is stopped."""
+    """End the boxes. One that cannot be reached now is ended by the reaper, for its row says that it is stopped."""
     for name in names:
         try:
             await loop.boxes.stop(name)
@@ -83,19 +83,21 @@ async def look_at_box(loop: Loop, session: Session, action: decide.LookAtBox) ->
     except BoxesUnavailable as error:
         log.warning("box.unseen", box=name, error=str(error))
         return loop.clock() + UNSEEN_SECONDS
-    fate = fate_of(status, _held(loop, turn, deaf), _patience(loop), loop.clock())
-    if fate.what != "wait":
-        log.warning("box.lost", box=name, state=status.state.value, turn=turn.public_id, fate=fate.what, why=fate.text)
+    failure = failure_of(status, _held(loop, turn, deaf), _patience(loop), loop.clock())
+    if failure.what != "wait":
+        log.warning(
+            "box.lost", box=name, state=status.state.value, turn=turn.public_id, failure=failure.what, why=failure.text
+        )
     async with loop.database.write() as tx:
         fresh = await tx.get_one(Turn, action.turn)
         if fresh.status not in ("ready", "running"):
             return None
         if fresh.trouble_at == turn.trouble_at:
             fresh.trouble_at = None
-        await _meet(tx, loop, fresh, fate)
-    if fate.what != "wait":
+        await _meet(tx, loop, fresh, failure)
+    if failure.what != "wait":
         await _end_tokens(loop, fresh)
-    if fate.what == "wait":
+    if failure.what == "wait":
         if status.crowded:
             await make_room(loop, name)
         return loop.clock() + loop.options.box_silence
@@ -115,21 +117,21 @@ async def _end_tokens(loop: Loop, turn: Turn) -> None:
         log.warning("box.token_left", turn=turn.public_id, error=str(error))  # it ends by itself within the hour
 
 
-async def _meet(tx: AsyncSession, loop: Loop, turn: Turn, fate: Fate) -> None:
+async def _meet(tx: AsyncSession, loop: Loop, turn: Turn, failure: BoxFailure) -> None:
     now = loop.clock()
-    if fate.text and fate.text != turn.waits:
-        await journal.append(tx, turn.session_id, [("status", {"text": fate.text})], at=now, turn_id=turn.id)
-    if fate.what == "wait":
-        turn.waits = (fate.text or None) if turn.handed_at is None else turn.waits
+    if failure.text and failure.text != turn.waits:
+        await journal.append(tx, turn.session_id, [("status", {"text": failure.text})], at=now, turn_id=turn.id)
+    if failure.what == "wait":
+        turn.waits = (failure.text or None) if turn.handed_at is None else turn.waits
         return
     await tx.execute(update(Box).where(Box.name == turn.box).values(stopped_at=now))
-    if fate.what == "again":
-        restart_turn(turn, f"{fate.text} {ONCE_MORE}")
+    if failure.what == "again":
+        restart_turn(turn, f"{failure.text} {ONCE_MORE}")
         return
-    turn.status, turn.error, turn.finished_at, turn.waits = "failed", fate.reason, now, None
+    turn.status, turn.error, turn.finished_at, turn.waits = "failed", failure.reason, now, None
     session = await tx.get_one(Session, turn.session_id)
-    if fate.text not in session.notes:
-        session.notes = [*session.notes, fate.text]
+    if failure.text not in session.notes:
+        session.notes = [*session.notes, failure.text]
 
 
 async def why_stopped(loop: Loop, box: str) -> str:

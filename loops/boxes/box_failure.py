@@ -35,7 +35,7 @@ class Patience:
 
 
 @dataclass(frozen=True)
-class Fate:
+class BoxFailure:
     """`text` is a sentence for people, empty while all is well; `reason` is one of a failed session's reasons."""
 
     what: Literal["wait", "again", "give_up"]
@@ -43,12 +43,12 @@ class Fate:
     reason: str = ""
 
 
-def fate_of(box: BoxStatus, turn: Held, patience: Patience, now: float) -> Fate:
-    """The turn's fate. Nothing is concluded from what could not be seen."""
+def failure_of(box: BoxStatus, turn: Held, patience: Patience, now: float) -> BoxFailure:
+    """The turn's failure. Nothing is concluded from what could not be seen."""
     if box.state is BoxState.UNKNOWN:
-        return Fate("wait", box.message)
+        return BoxFailure("wait", box.message)
     if box.permanent:
-        return Fate("give_up", box.message, "box_failed")
+        return BoxFailure("give_up", box.message, "box_failed")
     if not box.may_come:
         return _lost(turn, box.message or f"The box is {box.state.value}.")
     if turn.handed_at is None:
@@ -57,24 +57,24 @@ def fate_of(box: BoxStatus, turn: Held, patience: Patience, now: float) -> Fate:
     overdue = now - turn.handed_at > 2 * turn.seconds + 600
     if overdue or (silent > SILENCES * patience.silence and not turn.deaf):
         return _lost(turn, f"The box has not been heard of for {_minutes(silent)}.")
-    return Fate("wait", box.message)
+    return BoxFailure("wait", box.message)
 
 
-def _coming(box: BoxStatus, turn: Held, patience: Patience, now: float) -> Fate:
+def _coming(box: BoxStatus, turn: Held, patience: Patience, now: float) -> BoxFailure:
     """The box has not asked for the turn yet."""
     waited = now - turn.since
     if waited <= (patience.room if box.state is BoxState.UNSCHEDULABLE else 3 * patience.start):
-        return Fate("wait", box.message)
+        return BoxFailure("wait", box.message)
     if box.message:
         # A fresh box would meet the same: the same image, the same full cluster.
-        return Fate("give_up", f"{box.message} It was waited for {_minutes(waited)}.", "box_failed")
+        return BoxFailure("give_up", f"{box.message} It was waited for {_minutes(waited)}.", "box_failed")
     if box.state is BoxState.STARTING:
         return _lost(turn, f"The box has not started in {_minutes(waited)}: its image or its volume does not come.")
     return _lost(turn, f"The box has not asked for its turn in {_minutes(waited)}: can it reach the service?")
 
 
-def _lost(turn: Held, text: str) -> Fate:
-    return Fate("give_up", text, "box_lost") if turn.lost >= LOST_LIMIT else Fate("again", text)
+def _lost(turn: Held, text: str) -> BoxFailure:
+    return BoxFailure("give_up", text, "box_lost") if turn.lost >= LOST_LIMIT else BoxFailure("again", text)
 
 
 def _minutes(seconds: float) -> str:

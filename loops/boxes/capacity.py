@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Select, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from loops.boxes.owners import give, new_box, owner_key
-from loops.boxes.queue import Bounds, Start, Up, Verdict, Wait, Waiting, line
+from loops.boxes.queue import Bounds, Start, Up, Verdict, Wait, Waiting, schedule
 from loops.context import Loop
 from loops.options import LoopOptions
 from loops.protocol.tokens import renew_token
@@ -23,7 +23,7 @@ LOCK = "boxes"
 
 
 @dataclass(frozen=True)
-class Seat:
+class Slot:
     """The turn has its place in `box`; the boxes `ends` made room for it and are to be stopped."""
 
     box: Box
@@ -40,7 +40,7 @@ def busy_boxes() -> Select[str | None]:
     return select(Turn.box).where(Turn.box.is_not(None), Turn.status.in_(HOLDING))
 
 
-async def read_line(tx: AsyncSession, loop: Loop, *, turn_id: int | None = None) -> dict[int, Verdict]:
+async def read_queue(tx: AsyncSession, loop: Loop, *, turn_id: int | None = None) -> dict[int, Verdict]:
     """What becomes of each turn that has no place yet.
 
     A session whose steps fail and that is to be tried later holds up nobody behind it, unless it is that of `turn_id`.
@@ -62,10 +62,12 @@ async def read_line(tx: AsyncSession, loop: Loop, *, turn_id: int | None = None)
     up = [Up(box.name, box.owner_key, box.installation_id, box.name in busy, box.used_at) for box in boxes]
     keys = {key for _, _, key in queued}
     homes = set((await tx.execute(select(Box.owner_key).where(Box.owner_key.in_(keys)))).scalars())
-    return line((Waiting(turn, where, key, key not in homes) for turn, where, key in queued), up, bounds(loop.options))
+    return schedule(
+        (Waiting(turn, where, key, key not in homes) for turn, where, key in queued), up, bounds(loop.options)
+    )
 
 
-async def take_seat(loop: Loop, session: Session, turn_id: int) -> Seat | Wait | None:
+async def take_slot(loop: Loop, session: Session, turn_id: int) -> Slot | Wait | None:
     """Take a place for the turn, and its box; or say what it waits for. None when the turn waits no more."""
     now = loop.clock()
     async with loop.database.write() as tx:
@@ -75,8 +77,8 @@ async def take_seat(loop: Loop, session: Session, turn_id: int) -> Seat | Wait |
             return None
         held = await tx.get(Box, turn.box) if turn.box else None
         if held is not None:
-            return Seat(held)
-        verdict = (await read_line(tx, loop, turn_id=turn_id)).get(turn_id)
+            return Slot(held)
+        verdict = (await read_queue(tx, loop, turn_id=turn_id)).get(turn_id)
         if not isinstance(verdict, Start):
             return verdict
         box = await _box_for(tx, loop, session, verdict, now)
@@ -85,7 +87,7 @@ async def take_seat(loop: Loop, session: Session, turn_id: int) -> Seat | Wait |
         turn.box, turn.waits = box.name, None
         if verdict.ends:
             await tx.execute(update(Box).where(Box.name.in_(verdict.ends)).values(stopped_at=now))
-    return Seat(box, verdict.ends)
+    return Slot(box, verdict.ends)
 
 
 async def _box_for(tx: AsyncSession, loop: Loop, session: Session, verdict: Start, now: float) -> Box:
@@ -114,10 +116,10 @@ async def end_longest_idle(loop: Loop, but: str) -> str | None:
     return box.name if box is not None else None
 
 
-async def call_line(loop: Loop) -> None:
+async def call_queue(loop: Loop) -> None:
     """A place may have become free: have the turns that may start now looked at, and no others."""
     async with loop.database.read() as tx:
-        verdicts = await read_line(tx, loop)
+        verdicts = await read_queue(tx, loop)
     starting = [turn for turn, verdict in verdicts.items() if isinstance(verdict, Start)]
     if not starting:
         return

@@ -67,7 +67,7 @@ class Wait:
 Verdict = Start | Wait
 
 
-def line(waiting: Iterable[Waiting], up: Iterable[Up], bounds: Bounds) -> dict[int, Verdict]:
+def schedule(waiting: Iterable[Waiting], up: Iterable[Up], bounds: Bounds) -> dict[int, Verdict]:
     """What becomes of each turn, by its id. `waiting` stands in the order of the line."""
     room = _Room({box.name: box for box in up}, bounds)
     verdicts: dict[int, Verdict] = {}

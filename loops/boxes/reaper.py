@@ -17,7 +17,7 @@ log = structlog.get_logger(__name__)
 MINUTE, DAY = 60.0, 86400.0
 
 
-async def upkeep(loop: Loop) -> None:
+async def reap(loop: Loop) -> None:
     """One round, safe to run by several workers at once. What cannot be reached now is left for the next round."""
     try:
         await _mark_idle(loop)
@@ -26,7 +26,7 @@ async def upkeep(loop: Loop) -> None:
         await spares.keep(loop)
         await _reconcile(loop)
     except BoxesUnavailable as error:
-        log.warning("box.upkeep_postponed", error=str(error))
+        log.warning("box.reaper_postponed", error=str(error))
 
 
 async def known_boxes(tx: AsyncSession) -> dict[str, Known]:
@@ -54,7 +54,7 @@ async def end_box_of(loop: Loop, session: Session) -> None:
     try:
         await _delete_home(loop, name, Box.session_id == session.id)
     except BoxesUnavailable as error:
-        log.warning("box.upkeep_postponed", box=name, error=str(error))
+        log.warning("box.reaper_postponed", box=name, error=str(error))
 
 
 async def _mark_idle(loop: Loop) -> None:

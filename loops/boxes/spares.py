@@ -26,7 +26,7 @@ async def keep(loop: Loop) -> None:
         room = loop.options.box_limit - (count - len(spares))
         wanted = max(0, min(loop.options.box_warm, room))
         for spare in spares[wanted:]:
-            spare.stopped_at = now  # the upkeep ends it, with its home
+            spare.stopped_at = now  # the reaper ends it, with its home
         for _ in range(wanted - len(spares)):
             made = blank(spare_name(loop.instance), now)
             renew_token(made, loop.box_key, loop.options, now)

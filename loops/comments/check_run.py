@@ -7,7 +7,7 @@ import structlog
 from github.checks.our_check_run import Button, OwnCheck, put_check
 from github.client.errors import Invalid, NotFound, PermissionMissing
 from github.client.repository import RepositoryHandle
-from loops.comments.status_comment import Story, headline
+from loops.comments.status_comment import StatusComment, headline
 from loops.context import Loop
 from loops.sessions import effects
 from loops.sessions.decide import OPEN_SESSION
@@ -23,7 +23,7 @@ NO_REPAIR = Button("No repairs", "Leave red checks here alone", "autofix-off")
 SUPERSEDED = "superseded"
 
 
-async def _close_former(loop: Loop, repo: RepositoryHandle, session: Session, story: Story) -> None:
+async def _close_former(loop: Loop, repo: RepositoryHandle, session: Session, comment: StatusComment) -> None:
     """Nobody shall wait for our check on a commit that is not the head any more."""
     async with loop.database.read() as tx:
         former = await effects.others(tx, session.id, KIND, session.head_sha or "")
@@ -34,7 +34,7 @@ async def _close_former(loop: Loop, repo: RepositoryHandle, session: Session, st
             title="Went on with a newer commit",
             summary=f"The work goes on with {session.head_sha}.",
             conclusion="neutral",
-            details_url=story.url,
+            details_url=comment.url,
         )
         await effects.show(loop, session.id, KIND, effect.key, SUPERSEDED, partial(_put, repo, ended))
 
@@ -47,20 +47,20 @@ async def _put(repo: RepositoryHandle, wanted: OwnCheck, known: int | None) -> i
         return None
 
 
-async def show_check(loop: Loop, repo: RepositoryHandle, session: Session, story: Story, body: str) -> None:
+async def show_check(loop: Loop, repo: RepositoryHandle, session: Session, comment: StatusComment, body: str) -> None:
     """Bring the check run on the head up to date; nothing is sent when it says the same already."""
     if session.head_sha is None:
         return
-    await _close_former(loop, repo, session, story)
+    await _close_former(loop, repo, session, comment)
     open_now = session.status in OPEN_SESSION
-    repairs = NO_REPAIR if story.autofix else REPAIR
+    repairs = NO_REPAIR if comment.autofix else REPAIR
     wanted = OwnCheck(
         sha=session.head_sha,
         external_id=session.public_id,
-        title=headline(story),
+        title=headline(comment),
         summary=body,
         conclusion="" if open_now else "success" if session.outcome == "green" else "neutral",
-        details_url=story.url,
+        details_url=comment.url,
         buttons=(STOP, repairs) if open_now else (RETRY, repairs) if session.outcome != "green" else (repairs,),
     )
     said = repr((wanted.title, wanted.conclusion, wanted.buttons, body))

@@ -43,7 +43,7 @@ class TurnLine:
 
 
 @dataclass(frozen=True)
-class Story:
+class StatusComment:
     """A session as people see it.
 
     `attempt` counts from 1; 0 before the first one. `active` is the status of the turn that is open, with its `kind`,
@@ -76,110 +76,110 @@ class Story:
     notes: tuple[str, ...] = field(default_factory=tuple)
 
 
-def render(story: Story) -> str:
-    """The comment's Markdown, within GitHub's limit whatever the story holds: what is said of stopping is never cut."""
-    parts = [f"### {headline(story)}", _links(story), _what(story)]
-    if story.answer and story.outcome in ("answered", "no_changes"):
-        parts.append(_quoted(story.answer))
-    if story.failing:
-        named = ", ".join(f"`{_code(name)}`" for name in story.failing[:10])
-        more = f" and {len(story.failing) - 10} more" if len(story.failing) > 10 else ""
+def render(comment: StatusComment) -> str:
+    """Its Markdown, within GitHub's limit whatever it holds: what is said of stopping is never cut."""
+    parts = [f"### {headline(comment)}", _links(comment), _what(comment)]
+    if comment.answer and comment.outcome in ("answered", "no_changes"):
+        parts.append(_quoted(comment.answer))
+    if comment.failing:
+        named = ", ".join(f"`{_code(name)}`" for name in comment.failing[:10])
+        more = f" and {len(comment.failing) - 10} more" if len(comment.failing) > 10 else ""
         parts.append(f"**Red:** {named}{more}")
-    parts += [clip(note, NOTE, " …") for note in _bounded(story.notes)]
-    if story.turns:
-        parts.append(_table(story))
-    parts.append(_footer(story))
+    parts += [clip(note, NOTE, " …") for note in _bounded(comment.notes)]
+    if comment.turns:
+        parts.append(_table(comment))
+    parts.append(_footer(comment))
     return "\n\n".join(part for part in parts if part)
 
 
-def headline(story: Story) -> str:
+def headline(comment: StatusComment) -> str:
     """The state in one line."""
-    attempt = f"attempt {story.attempt} of {story.cap}" if story.attempt else ""
-    if story.status not in OPEN:
-        key = story.outcome if story.status == "completed" and story.outcome else story.status
+    attempt = f"attempt {comment.attempt} of {comment.cap}" if comment.attempt else ""
+    if comment.status not in OPEN:
+        key = comment.outcome if comment.status == "completed" and comment.outcome else comment.status
         return f"{ENDS.get(key, key)} (after {attempt})" if attempt else ENDS.get(key, key)
-    if story.stopping:
+    if comment.stopping:
         return "🛑 Stopping"
-    if story.active is None and story.status == "waiting":
+    if comment.active is None and comment.status == "waiting":
         heads = {"awaiting_approval": "✋ A person has to approve checks", "cancelled": "✋ Checks have to run again"}
-        head = heads.get(story.checks, "🔎 Waiting for the checks")
+        head = heads.get(comment.checks, "🔎 Waiting for the checks")
         return f"{head} (after {attempt})" if attempt else head
-    if story.active == "queued":
-        before = f" with {attempt}" if story.kind == "checks" and attempt else ""
-        if story.place:
-            return f"⏳ In line{before}: place {story.place}"
-        return f"⏳ Waiting for a box{before}" if story.waits else f"⏳ About to start{before}"
-    if story.active == "ready":
-        return f"⏳ About to repair: {attempt}" if story.kind == "checks" and attempt else "⏳ About to start"
-    if story.kind == "checks" and attempt:
+    if comment.active == "queued":
+        before = f" with {attempt}" if comment.kind == "checks" and attempt else ""
+        if comment.place:
+            return f"⏳ In line{before}: place {comment.place}"
+        return f"⏳ Waiting for a box{before}" if comment.waits else f"⏳ About to start{before}"
+    if comment.active == "ready":
+        return f"⏳ About to repair: {attempt}" if comment.kind == "checks" and attempt else "⏳ About to start"
+    if comment.kind == "checks" and attempt:
         return f"🔧 Repairing: {attempt}"
-    return "📤 Publishing" if story.active == "reported" else "🤖 Working" if story.active else "⏳ About to start"
+    return "📤 Publishing" if comment.active == "reported" else "🤖 Working" if comment.active else "⏳ About to start"
 
 
-def _links(story: Story) -> str:
-    links = [f"[Watch the session]({story.url})"]
-    if story.pull_number:
-        links.insert(0, f"Pull request [#{story.pull_number}]({story.pull_url})")
-    if story.owner:
-        links.append(f"in the box of {_plain(story.owner[:100])}")
+def _links(comment: StatusComment) -> str:
+    links = [f"[Watch the session]({comment.url})"]
+    if comment.pull_number:
+        links.insert(0, f"Pull request [#{comment.pull_number}]({comment.pull_url})")
+    if comment.owner:
+        links.append(f"in the box of {_plain(comment.owner[:100])}")
     return " · ".join(links)
 
 
-def _what(story: Story) -> str:
+def _what(comment: StatusComment) -> str:
     """What is going on, and what comes next."""
-    if story.status == "failed":
-        return _failure(story)
-    if story.status == "cancelled":
-        return _sentence(story.reason or "")
-    if story.status == "completed":
+    if comment.status == "failed":
+        return _failure(comment)
+    if comment.status == "cancelled":
+        return _sentence(comment.reason or "")
+    if comment.status == "completed":
         ends = {
-            "green": f"Pull request #{story.pull_number} is ready for a review by a person."
-            if story.pull_number
+            "green": f"Pull request #{comment.pull_number} is ready for a review by a person."
+            if comment.pull_number
             else "",
             "no_checks": "Nothing but the agent has looked at this work: review it with care.",
             "no_changes": "Nothing was published.",
         }
-        return ends.get(story.outcome or "", "")
-    if story.stopping:
-        return f"{_sentence(story.stopping)} The agent is being ended, and nothing more is published."
-    if story.active is None:
-        return _waiting(story) if story.status == "waiting" else ""
-    if story.active in ("queued", "ready") or story.waits:
-        return f"{_sentence(story.waits)} It goes on by itself." if story.waits else "Its box is being made ready."
-    return WORK.get(story.kind, "An agent works on it.")
+        return ends.get(comment.outcome or "", "")
+    if comment.stopping:
+        return f"{_sentence(comment.stopping)} The agent is being ended, and nothing more is published."
+    if comment.active is None:
+        return _waiting(comment) if comment.status == "waiting" else ""
+    if comment.active in ("queued", "ready") or comment.waits:
+        return f"{_sentence(comment.waits)} It goes on by itself." if comment.waits else "Its box is being made ready."
+    return WORK.get(comment.kind, "An agent works on it.")
 
 
-def _waiting(story: Story) -> str:
-    said = _sentence(story.explanation)
-    if story.checks == "awaiting_approval":
+def _waiting(comment: StatusComment) -> str:
+    said = _sentence(comment.explanation)
+    if comment.checks == "awaiting_approval":
         return f"{said} Approve it there, and I go on by myself."
-    if story.checks == "cancelled":
+    if comment.checks == "cancelled":
         return f"{said} Run it again on GitHub, and I go on by myself."
-    left = story.cap - story.attempt
-    if not story.autofix:
-        return f"{said} Repairs are switched off here (`@{story.handle} autofix on`)."
+    left = comment.cap - comment.attempt
+    if not comment.autofix:
+        return f"{said} Repairs are switched off here (`@{comment.handle} autofix on`)."
     times = {0: "no attempt is left to repair it", 1: "I repair it once"}.get(left, f"I repair it up to {left} times")
     return f"{said} Should one turn red, {times}."
 
 
-def _failure(story: Story) -> str:
-    reason = story.reason or "agent_failed"
+def _failure(comment: StatusComment) -> str:
+    reason = comment.reason or "agent_failed"
     code, _, detail = reason.partition(":")
-    what, then = why(reason, story.handle)
+    what, then = why(reason, comment.handle)
     shown = f"`{_code(code)}`" + (f": {_plain(detail.strip())[:NOTE]}" if detail.strip() else "")
     return f"**Reason:** {shown}. {what}\n\n**Next:** {then}"
 
 
-def _table(story: Story) -> str:
-    hidden = max(0, len(story.turns) - ROWS)
+def _table(comment: StatusComment) -> str:
+    hidden = max(0, len(comment.turns) - ROWS)
     rows = [
         "| turn | asked by | state | commit | files | tokens | cost |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     if hidden:
         rows.append(f"| … | {hidden} earlier turns are on the session's page | | | | | |")
-    for turn in story.turns[hidden:]:
-        commit = f"[{turn.commit[:7]}]({story.repository_url}/commit/{turn.commit})" if turn.commit else ""
+    for turn in comment.turns[hidden:]:
+        commit = f"[{turn.commit[:7]}]({comment.repository_url}/commit/{turn.commit})" if turn.commit else ""
         cells = (
             str(turn.number),
             _plain(turn.asked[:80]),
@@ -189,8 +189,8 @@ def _table(story: Story) -> str:
             *_spent(turn.tokens, turn.cost),
         )
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    if len(story.turns) > 1 and any(turn.tokens or turn.cost for turn in story.turns):
-        tokens, cost = sum(turn.tokens for turn in story.turns), sum(turn.cost for turn in story.turns)
+    if len(comment.turns) > 1 and any(turn.tokens or turn.cost for turn in comment.turns):
+        tokens, cost = sum(turn.tokens for turn in comment.turns), sum(turn.cost for turn in comment.turns)
         rows.append(f"| all | | | | | {' | '.join(_spent(tokens, cost))} |")
     return "\n".join(rows)
 
@@ -199,9 +199,9 @@ def _spent(tokens: int, cost: float) -> tuple[str, str]:
     return f"{tokens:,}" if tokens else "", f"${cost:.2f}" if cost else ""
 
 
-def _footer(story: Story) -> str:
-    name = f"@{story.handle}"
-    if story.status in OPEN:
+def _footer(comment: StatusComment) -> str:
+    name = f"@{comment.handle}"
+    if comment.status in OPEN:
         return (
             f"**To stop**, comment `{name} stop`. Other words after `{name}` are one more task; "
             f"`{name} autofix off` ends repairs here; `{name} help` tells more."

@@ -5,7 +5,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from github.client.repository import RepositoryHandle
 from github.threads import comments
-from loops.boxes.capacity import read_line
+from loops.boxes.capacity import read_queue
 from loops.boxes.queue import Wait
 from loops.comments import status_comment
 from loops.comments.check_run import show_check
@@ -21,13 +21,13 @@ from loops.store.tables import Attempt, Person, Repository, Session, Turn
 KIND = "comment"
 
 
-async def tell(loop: Loop, session_id: int) -> None:
+async def update_comment(loop: Loop, session_id: int) -> None:
     """Bring what people see up to date. Nothing is sent that is there already."""
     async with loop.database.read() as tx:
         session = await tx.get_one(Session, session_id)
         repository = await tx.get_one(Repository, session.repository_id)
         turns = await turns_of(tx, session_id)
-        told = await story_of(loop, tx, session, repository, turns)
+        told = await status_comment_of(loop, tx, session, repository, turns)
     repo = loop.handle(repository)
     body = Redactor().text(status_comment.render(told))
     await _sticky(loop, repo, session, body)
@@ -39,7 +39,7 @@ async def status_of(loop: Loop, session: Session) -> str:
     """The state in a line, and where all of it stands."""
     async with loop.database.read() as tx:
         repository = await tx.get_one(Repository, session.repository_id)
-        told = await story_of(loop, tx, session, repository, await turns_of(tx, session.id))
+        told = await status_comment_of(loop, tx, session, repository, await turns_of(tx, session.id))
         posted = await find(tx, session.id, KIND, "sticky")
     number = session.subject_number or session.pull_number
     where = f"{told.repository_url}/issues/{number}#issuecomment-{posted.external_id}" if posted else told.url
@@ -57,9 +57,9 @@ async def _sticky(loop: Loop, repo: RepositoryHandle, session: Session, body: st
     await show(loop, session.id, KIND, "sticky", body, put)
 
 
-async def story_of(
+async def status_comment_of(
     loop: Loop, tx: AsyncSession, session: Session, repository: Repository, turns: list[Turn]
-) -> status_comment.Story:
+) -> status_comment.StatusComment:
     """The session as people see it."""
     people = {turn.requested_by for turn in turns if turn.requested_by} | {session.owner_id}
     logins = {
@@ -69,10 +69,10 @@ async def story_of(
     attempts = (await tx.execute(select(Attempt).where(Attempt.session_id == session.id))).scalars().all()
     since = max((turn.id for turn in turns if turn.requested_by), default=0)
     active = next((turn for turn in turns if turn.status in OPEN_TURN), None)
-    verdict = (await read_line(tx, loop, turn_id=active.id)).get(active.id) if active else None
+    verdict = (await read_queue(tx, loop, turn_id=active.id)).get(active.id) if active else None
     web = f"{loop.web_url}/{repository.full_name}"
     checks = session.checks if session.checks and session.checks.get("sha") == session.head_sha else {}
-    return status_comment.Story(
+    return status_comment.StatusComment(
         handle=loop.me.names[0],
         status=session.status,
         outcome=session.outcome,

@@ -10,18 +10,18 @@ from sqlalchemy import update
 from github.client import errors
 from github.client.permanent_errors import PERMANENT
 from loops.boxes.box import look_at_box, stop_turn
-from loops.boxes.capacity import call_line
+from loops.boxes.capacity import call_queue
 from loops.boxes.reaper import end_box_of
 from loops.checks.attempt import repair
 from loops.checks.look import look_at_checks
-from loops.comments.update_comment import tell
+from loops.comments.update_comment import update_comment
 from loops.context import Loop
 from loops.sessions import decide
 from loops.sessions.finish import finish, mark_ready
-from loops.sessions.snapshots import picture, turns_of
+from loops.sessions.snapshots import snapshot, turns_of
 from loops.store import leases
 from loops.store.tables import Session
-from loops.turns.finish_turn import settle
+from loops.turns.finish_turn import finish_turn
 from loops.turns.prepare import prepare
 
 log = structlog.get_logger(__name__)
@@ -38,7 +38,7 @@ STEPS: Mapping[type, Step] = {
     decide.Stop: stop_turn,
     decide.Prepare: prepare,
     decide.LookAtBox: look_at_box,
-    decide.Settle: settle,
+    decide.FinishTurn: finish_turn,
     decide.LookAtChecks: look_at_checks,
     decide.Repair: repair,
     decide.MarkReady: mark_ready,
@@ -81,20 +81,20 @@ async def _rounds(loop: Loop, session_id: int) -> float | None:
         async with loop.database.read() as tx:
             session = await tx.get_one(Session, session_id)
             turns = await turns_of(tx, session_id)
-        action = decide.decide(picture(session, turns, loop.options, loop.clock()))
+        action = decide.decide(snapshot(session, turns, loop.options, loop.clock()))
         if isinstance(action, decide.Sleep):
-            await tell(loop, session_id)
+            await update_comment(loop, session_id)
             return action.until
         log.info("session.step", session=session.public_id, step=type(action).__name__)
-        if isinstance(action, decide.Settle):
-            await call_line(loop)  # the box is free from the report on
+        if isinstance(action, decide.FinishTurn):
+            await call_queue(loop)  # the box is free from the report on
         until = await STEPS[type(action)](loop, session, action)
         if isinstance(action, decide.Finish):
-            await call_line(loop)
+            await call_queue(loop)
             await end_box_of(loop, session)
         await loop.bus.notify(f"session:{session_id}")
         if until is not None:
-            await tell(loop, session_id)
+            await update_comment(loop, session_id)
             return until
     raise RuntimeError(f"session {session_id} did not come to rest in {ROUNDS} rounds")
 
@@ -113,7 +113,7 @@ async def _back_off(loop: Loop, session_id: int, error: Exception) -> float | No
         return float(loop.clock() + delay * random.uniform(0.8, 1.2))  # noqa: S311
     await finish(loop, session, decide.Finish("failed", reason=f"{type(error).__name__}: {error}"))
     try:
-        await tell(loop, session_id)
+        await update_comment(loop, session_id)
     except errors.GitHubError as untold:
         log.warning("session.untold", session=session_id, error=str(untold))
         # people are told when GitHub answers again, for as long as that may take on a bad day

@@ -19,7 +19,7 @@ FORGOTTEN_AFTER = 30.0
 
 
 @dataclass(frozen=True)
-class Handout:
+class Assignment:
     """`turn`: to be started now. `forgotten`: the box's running turn, of which its runner knows nothing any more."""
 
     turn: Turn | None = None
@@ -34,7 +34,7 @@ async def is_waiting(tx: AsyncSession, box: str) -> bool:
     return found.first() is not None
 
 
-async def take(tx: AsyncSession, box: str, *, holding: str | None, now: float) -> Handout:
+async def take(tx: AsyncSession, box: str, *, holding: str | None, now: float) -> Assignment:
     """What the runner of `box`, which holds the turn `holding` (public id) or none, should do.
 
     A running turn is handed out again until its agent starts, so that an answer lost on its way costs nothing; then no
@@ -45,14 +45,14 @@ async def take(tx: AsyncSession, box: str, *, holding: str | None, now: float) -
     turn = await _oldest(tx, box, "running")
     if turn is not None:
         if holding == turn.public_id:
-            return Handout()
+            return Assignment()
         if turn.begun_at is None:
-            return Handout(turn=turn)
+            return Assignment(turn=turn)
         forgotten = now - (turn.heartbeat_at or turn.handed_at or 0.0) > FORGOTTEN_AFTER
-        return Handout(forgotten=turn if forgotten else None)
+        return Assignment(forgotten=turn if forgotten else None)
     turn = await _oldest(tx, box, "ready")
     if turn is None:
-        return Handout()
+        return Assignment()
     turn.status = "running"
     turn.waits = None
     await make_due(tx, turn.session_id, now)  # the comment still says that it waits
@@ -60,7 +60,7 @@ async def take(tx: AsyncSession, box: str, *, holding: str | None, now: float) -
     turn.started_at = turn.started_at or now
     await tx.flush()
     log.info("turn.handed_out", turn=turn.public_id, box=box)
-    return Handout(turn=turn)
+    return Assignment(turn=turn)
 
 
 async def forget_former_token(tx: AsyncSession, box: str) -> None:

@@ -61,7 +61,7 @@ class Usage:
 
 
 @dataclass
-class Digest:
+class ParsedOutput:
     """`taken` bytes of the data became `entries`; `state` is what to go on with; `edited` are paths, as told."""
 
     taken: int
@@ -79,7 +79,7 @@ def parser_of(runtime: Runtime, state: Mapping[str, Any], totals: Totals = None)
     return runtime.parser(state.get("parser"), totals=totals)
 
 
-def digest(
+def parse_output(
     runtime: Runtime,
     state: Mapping[str, Any],
     data: bytes,
@@ -88,7 +88,7 @@ def digest(
     end: bool,
     totals: Totals = None,
     price: Price | None = None,
-) -> Digest:
+) -> ParsedOutput:
     """Take as many whole lines of `data` as can be shown now; with `end`, all of it.
 
     Lines whose last word could be the beginning of a secret that goes on in the next line's text are left for the next
@@ -118,7 +118,7 @@ def digest(
         new_state["cut"] = True
     if work.usage.estimated:
         new_state["estimated"] = work.usage.estimated
-    return Digest(sum(map(len, lines)), new_state, work.entries, work.usage, work.edited)
+    return ParsedOutput(sum(map(len, lines)), new_state, work.entries, work.usage, work.edited)
 
 
 def entries_of(

@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from k8s.runner.protocol import FETCHING, Output, OutputAnswer
-from loops.protocol.parse_output import Digest, Usage, digest
+from loops.protocol.parse_output import ParsedOutput, Usage, parse_output
 from loops.runtimes.prices import Price
 from loops.runtimes.registry import get
 from loops.secrets.redact import Redactor
@@ -36,7 +36,7 @@ class Taken:
     events: int
 
 
-async def ingest(
+async def store_output(
     database: Database,
     turn: Turn,
     output: Output,
@@ -57,7 +57,7 @@ async def ingest(
         raise TurnOver(f"turn {turn.public_id} is {turn.status}")
     overlaps = output.offset <= turn.output_offset
     fresh = data[turn.output_offset - output.offset :] if overlaps else b""
-    new = await _digest(turn, fresh, redactor, end=output.end and overlaps, price=price)
+    new = await _parse(turn, fresh, redactor, end=output.end and overlaps, price=price)
     begins = turn.begun_at is None and output.state != FETCHING
     async with database.write() as tx:
         if not await _store(tx, turn, new, now, begins=begins):
@@ -69,11 +69,11 @@ async def ingest(
     return Taken(OutputAnswer(turn.output_offset + new.taken, stop), len(new.entries))
 
 
-async def _digest(turn: Turn, data: bytes, redactor: Redactor, *, end: bool, price: Price | None) -> Digest:
+async def _parse(turn: Turn, data: bytes, redactor: Redactor, *, end: bool, price: Price | None) -> ParsedOutput:
     if not data:
-        return Digest(0, turn.parser_state)
+        return ParsedOutput(0, turn.parser_state)
     runtime, totals = get(turn.runtime or "command"), resumed_totals(turn)
-    work = partial(digest, runtime, turn.parser_state, data, redactor, end=end, totals=totals, price=price)
+    work = partial(parse_output, runtime, turn.parser_state, data, redactor, end=end, totals=totals, price=price)
     return work() if len(data) < IN_A_THREAD else await asyncio.to_thread(work)
 
 
@@ -84,7 +84,7 @@ def resumed_totals(turn: Turn) -> Mapping[str, float] | None:
     return totals if isinstance(totals, dict) else None
 
 
-async def _store(tx: AsyncSession, turn: Turn, new: Digest, now: float, *, begins: bool) -> bool:
+async def _store(tx: AsyncSession, turn: Turn, new: ParsedOutput, now: float, *, begins: bool) -> bool:
     """False if somebody else stored output of this turn meanwhile, or ended it."""
     values: dict[str, Any] = {"heartbeat_at": now, **spent(new.usage)}
     if new.taken:

@@ -16,28 +16,28 @@ from loops.store.tables import Turn
 
 
 @dataclass(frozen=True)
-class Given:
+class TurnSecrets:
     """`values` are all secrets, fetch tokens too; `tokens` the fetch tokens that are not revoked yet."""
 
     values: tuple[str, ...] = field(default=(), repr=False)
     tokens: tuple[str, ...] = field(default=(), repr=False)
 
-    def more(self, values: Iterable[str] = (), token: str | None = None) -> "Given":
+    def more(self, values: Iterable[str] = (), token: str | None = None) -> "TurnSecrets":
         """With these too, each once."""
         tokens = (token,) if token is not None else ()
-        return Given(_once(self.values, values, tokens), _once(self.tokens, tokens))
+        return TurnSecrets(_once(self.values, values, tokens), _once(self.tokens, tokens))
 
-    def without(self, token: str) -> "Given":
+    def without(self, token: str) -> "TurnSecrets":
         """The token is revoked; it still is nothing to show."""
-        return Given(self.values, tuple(each for each in self.tokens if each != token))
+        return TurnSecrets(self.values, tuple(each for each in self.tokens if each != token))
 
 
-def read(vault: Vault, turn: Turn) -> Given:
+def read(vault: Vault, turn: Turn) -> TurnSecrets:
     """What `turn` was handed. Raises VaultError when no key opens it."""
     if turn.given is None:
-        return Given()
+        return TurnSecrets()
     stored = json.loads(vault.decrypt(turn.given))
-    return Given(tuple(stored["values"]), tuple(stored["tokens"]))
+    return TurnSecrets(tuple(stored["values"]), tuple(stored["tokens"]))
 
 
 async def fresh(tx: AsyncSession, turn: Turn) -> Turn:
@@ -46,7 +46,7 @@ async def fresh(tx: AsyncSession, turn: Turn) -> Turn:
     return found.scalar_one()
 
 
-async def write(tx: AsyncSession, vault: Vault, turn: Turn, given: Given) -> None:
+async def write(tx: AsyncSession, vault: Vault, turn: Turn, given: TurnSecrets) -> None:
     """Keep `given` with the turn."""
     token = vault.encrypt(json.dumps({"values": given.values, "tokens": given.tokens}))
     await tx.execute(update(Turn).where(Turn.id == turn.id).values(given=token))

@@ -11,7 +11,7 @@ OPEN_SESSION = ("pending", "running", "waiting")
 
 
 @dataclass(frozen=True)
-class TurnPicture:
+class TurnSnapshot:
     """A turn as far as decisions need it. `by_person`: somebody asked for it, so it is no attempt."""
 
     id: int
@@ -28,7 +28,7 @@ class TurnPicture:
 
 
 @dataclass(frozen=True)
-class ChecksPicture:
+class ChecksSnapshot:
     """A head as last asked: `state` is a verdict of `github.checks.verdict`, `look_again` when to ask again."""
 
     sha: str
@@ -50,11 +50,11 @@ class Waits:
 
 
 @dataclass(frozen=True)
-class Picture:
+class SessionSnapshot:
     """A session as far as decisions need it."""
 
     status: str
-    turns: tuple[TurnPicture, ...]
+    turns: tuple[TurnSnapshot, ...]
     waits: Waits
     now: float
     cancel_by: str | None = None
@@ -63,7 +63,7 @@ class Picture:
     draft: bool = False
     pushed_at: float = 0.0
     hint_at: float = 0.0
-    checks: ChecksPicture | None = None
+    checks: ChecksSnapshot | None = None
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class LookAtBox:
 
 
 @dataclass(frozen=True)
-class Settle:
+class FinishTurn:
     """The box reported: publish what the turn changed, or record why not."""
 
     turn: int
@@ -131,10 +131,10 @@ class Sleep:
     until: float | None
 
 
-Action = Stop | Prepare | LookAtBox | Settle | LookAtChecks | Repair | MarkReady | Finish | Sleep
+Action = Stop | Prepare | LookAtBox | FinishTurn | LookAtChecks | Repair | MarkReady | Finish | Sleep
 
 
-def decide(now: Picture) -> Action:
+def decide(now: SessionSnapshot) -> Action:
     """The next action of a session."""
     if now.status not in OPEN_SESSION:
         return Sleep(None)
@@ -159,7 +159,7 @@ def decide(now: Picture) -> Action:
     return _checks(now, now.head)
 
 
-def _cancel(now: Picture, active: TurnPicture | None) -> Action:
+def _cancel(now: SessionSnapshot, active: TurnSnapshot | None) -> Action:
     if active is not None and active.status in ("running", "ready"):
         if active.stop_reason is None:
             return Stop(active.id, cancelled(now.cancel_by or ""))
@@ -174,11 +174,11 @@ def cancelled(by: str) -> str:
     return by if " " in by else f"cancelled by {by}"
 
 
-def _turn(now: Picture, turn: TurnPicture) -> Action:
+def _turn(now: SessionSnapshot, turn: TurnSnapshot) -> Action:
     if turn.status == "queued":
         return Prepare(turn.id)
     if turn.status == "reported":
-        return Settle(turn.id)
+        return FinishTurn(turn.id)
     if turn.trouble:
         return LookAtBox(turn.id)
     if turn.heard_at is None:
@@ -188,7 +188,7 @@ def _turn(now: Picture, turn: TurnPicture) -> Action:
     return LookAtBox(turn.id) if now.now >= deadline else Sleep(deadline)
 
 
-def _checks(now: Picture, head: str) -> Action:
+def _checks(now: SessionSnapshot, head: str) -> Action:
     checks = now.checks
     if checks is None or checks.sha != head or checks.asked_at < now.hint_at:
         return LookAtChecks(head)

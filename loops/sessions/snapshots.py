@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from github.repositories.config import Checks, RepositoryConfig
 from loops.options import LoopOptions
-from loops.sessions.decide import ChecksPicture, Picture, TurnPicture, Waits
+from loops.sessions.decide import ChecksSnapshot, SessionSnapshot, TurnSnapshot, Waits
 from loops.store.tables import Session, Turn
 
 
@@ -33,11 +33,11 @@ def waits(options: LoopOptions, session: Session) -> Waits:
     )
 
 
-def picture(session: Session, turns: Sequence[Turn], options: LoopOptions, now: float) -> Picture:
+def snapshot(session: Session, turns: Sequence[Turn], options: LoopOptions, now: float) -> SessionSnapshot:
     """What `decide` needs of these rows; `turns` in their order."""
-    return Picture(
+    return SessionSnapshot(
         status=session.status,
-        turns=tuple(map(turn_picture, turns)),
+        turns=tuple(map(turn_snapshot, turns)),
         waits=waits(options, session),
         now=now,
         cancel_by=session.cancel_by,
@@ -46,13 +46,13 @@ def picture(session: Session, turns: Sequence[Turn], options: LoopOptions, now: 
         draft=bool(session.pull_draft),
         pushed_at=session.pushed_at or 0.0,
         hint_at=session.hint_at or 0.0,
-        checks=checks_picture(session),
+        checks=checks_snapshot(session),
     )
 
 
-def turn_picture(turn: Turn) -> TurnPicture:
+def turn_snapshot(turn: Turn) -> TurnSnapshot:
     """A turn as far as decisions need it."""
-    return TurnPicture(
+    return TurnSnapshot(
         id=turn.id,
         kind=turn.kind,
         status=turn.status,
@@ -67,12 +67,12 @@ def turn_picture(turn: Turn) -> TurnPicture:
     )
 
 
-def checks_picture(session: Session) -> ChecksPicture | None:
+def checks_snapshot(session: Session) -> ChecksSnapshot | None:
     """The session's head as it was last asked for; None where it never was."""
     found = session.checks
     if found is None or session.checks_at is None:
         return None
-    return ChecksPicture(
+    return ChecksSnapshot(
         sha=str(found["sha"]),
         state=str(found["state"]),
         asked_at=session.checks_at,

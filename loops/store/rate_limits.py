@@ -47,7 +47,7 @@ return wait
 _GIVE_BACK = "if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end"
 
 
-class Manners:
+class SharedRateLimits:
     """The `github.client.rate_limit.Shared` of one process."""
 
     def __init__(self, database: Database, redis_url: str, clock: Callable[[], float] = time.time) -> None:
@@ -64,7 +64,7 @@ class Manners:
             async with self._database.read() as tx:
                 row = await tx.get(Limit, installation_id)
         except (SQLAlchemyError, OSError) as error:
-            log.warning("manners.unread", error=str(error))
+            log.warning("rate_limits.unread", error=str(error))
             return None
         if row is None or row.retry_at <= self._clock():
             return None
@@ -82,7 +82,7 @@ class Manners:
                     statement.on_conflict_do_update(index_elements=["installation_id"], set_=values, where=later)
                 )
         except (SQLAlchemyError, OSError) as error:
-            log.warning("manners.unkept", error=str(error))
+            log.warning("rate_limits.unkept", error=str(error))
 
     @contextlib.asynccontextmanager
     async def turn(self, installation_id: int) -> AsyncIterator[None]:
@@ -91,7 +91,7 @@ class Manners:
         try:
             await self._take(name, token)
         except (redis.RedisError, OSError) as error:
-            log.warning("manners.alone", error=str(error))
+            log.warning("rate_limits.alone", error=str(error))
         try:
             yield
         finally:

@@ -13,7 +13,7 @@ WORDS_SHOWN = 1200
 
 
 @dataclass(frozen=True)
-class Verdict:
+class TurnVerdict:
     """What to do with a turn, and why.
 
     `publish`: there are changes. `nothing`: the agent ended well and changed nothing. `again`: the box failed us and
@@ -26,7 +26,7 @@ class Verdict:
     note: str = ""
 
 
-def judge(
+def classify_result(
     result: Result,
     *,
     answer_error: str | None,
@@ -36,37 +36,39 @@ def judge(
     before: Spent,
     limit: Literal["steps", "cost"] | None = None,
     conversation_gone: bool = False,
-) -> Verdict:
+) -> TurnVerdict:
     """`answer_error` is what the runtime made of the ending (None: there is an answer), `limit` the cap at which its
     CLI ended by itself. `before`: what the session had used when the turn began.
     """
     if cancelled:
-        return Verdict("cancelled", note=stop_reason or "")
+        return TurnVerdict("cancelled", note=stop_reason or "")
     if result.reason == protocol.CANCELLED:
-        return Verdict("failed", stop_reason or "cancelled", result.message)
+        return TurnVerdict("failed", stop_reason or "cancelled", result.message)
     if result.reason == protocol.TIMEOUT:
-        return Verdict("failed", "limit_exceeded: wall clock", _reached(caps, "seconds", before, result.message))
+        return TurnVerdict("failed", "limit_exceeded: wall clock", _reached(caps, "seconds", before, result.message))
     if result.reason == protocol.TOO_MANY_CHANGES:
-        return Verdict("failed", "limit_exceeded: changed files", _reached(caps, "files", Spent(), result.message))
+        return TurnVerdict("failed", "limit_exceeded: changed files", _reached(caps, "files", Spent(), result.message))
     if result.reason == protocol.TOO_LARGE:
-        return Verdict("failed", "limit_exceeded: changed bytes", result.message)
+        return TurnVerdict("failed", "limit_exceeded: changed bytes", result.message)
     if result.reason == protocol.RUNNER_RESTARTED:
-        return Verdict("again", "box_lost", result.message)
+        return TurnVerdict("again", "box_lost", result.message)
     if result.reason == protocol.DISK_FULL:
-        return Verdict("failed", "disk_full", result.message or "The box has no disk space left.")
+        return TurnVerdict("failed", "disk_full", result.message or "The box has no disk space left.")
     if result.reason == protocol.START_FAILED:
-        return Verdict("failed", "agent_failed: it did not start", result.message)
+        return TurnVerdict("failed", "agent_failed: it did not start", result.message)
     if result.reason != protocol.EXITED:
-        return Verdict("failed", result.reason, result.message)
+        return TurnVerdict("failed", result.reason, result.message)
     if answer_error is not None and conversation_gone:
-        return Verdict("afresh")
+        return TurnVerdict("afresh")
     if answer_error is not None and limit is not None and (over := caps.reached(limit, before)) is not None:
-        return Verdict("failed", over.reason)
+        return TurnVerdict("failed", over.reason)
     if result.exit_code != 0 and answer_error is not None:
-        return Verdict("failed", f"agent_failed: exit code {result.exit_code}", _why(answer_error, result.stderr_tail))
+        return TurnVerdict(
+            "failed", f"agent_failed: exit code {result.exit_code}", _why(answer_error, result.stderr_tail)
+        )
     if answer_error is not None and not result.changes:
-        return Verdict("failed", "agent_failed", _why(answer_error, result.stderr_tail))
-    return Verdict("publish" if result.changes else "nothing")
+        return TurnVerdict("failed", "agent_failed", _why(answer_error, result.stderr_tail))
+    return TurnVerdict("publish" if result.changes else "nothing")
 
 
 def _why(error: str, stderr: str) -> str:

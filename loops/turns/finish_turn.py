@@ -26,7 +26,7 @@ from loops.sessions.spending import spent_before
 from loops.store import journal
 from loops.store.tables import Blob, Person, Repository, Session, Turn
 from loops.turns import forks
-from loops.turns.classify_result import Verdict, judge
+from loops.turns.classify_result import TurnVerdict, classify_result
 from loops.turns.conflict import begin_conflict_turn, handed_back
 from loops.turns.guard import guard
 from loops.turns.pull_request import commit_subject, pull_body, pull_title
@@ -40,7 +40,7 @@ SECRETS = ("secret", "env_file", "credential_file")
 REFUSED = (*PERMANENT, TreeMismatch, HistoryRewritten)
 
 
-async def settle(loop: Loop, session: Session, action: decide.Settle) -> None:
+async def finish_turn(loop: Loop, session: Session, action: decide.FinishTurn) -> None:
     """Judge the report; publish what is to be published; record the end of the turn."""
     async with loop.database.read() as tx:
         turn = await tx.get_one(Turn, action.turn)
@@ -48,7 +48,7 @@ async def settle(loop: Loop, session: Session, action: decide.Settle) -> None:
         before = await spent_before(tx, session.id, turn.id)
     result = protocol.result_from_json(turn.result or {})
     outcome = (turn.result or {}).get("outcome") or {}
-    verdict = judge(
+    verdict = classify_result(
         result,
         answer_error=outcome.get("error"),
         stop_reason=turn.stop_reason,
@@ -59,18 +59,18 @@ async def settle(loop: Loop, session: Session, action: decide.Settle) -> None:
         conversation_gone=bool(outcome.get("retry_fresh") and _resumed(turn)),
     )
     if verdict.kind == "publish" and (over := _too_much(turn, result, before)) is not None:
-        verdict = Verdict("failed", over.reason)
+        verdict = TurnVerdict("failed", over.reason)
     published: Published | None = None
     diff: WholeDiff | None = None
     repo = loop.handle(repository)
     pull = await queries.pull(repo, session.pull_number) if session.pull_number is not None else None
     if verdict.kind == "publish" and pull is not None and await has_ended(loop, session, pull):
-        verdict = Verdict("cancelled")
+        verdict = TurnVerdict("cancelled")
     if verdict.kind == "publish":
         findings = await guard(loop, repo, session, turn, result)
         if not findings.publishable:
             await _forget_secrets(loop, turn, result, findings)
-            verdict = Verdict("failed", "push_refused", "\n".join(sentences(findings.refusals)))
+            verdict = TurnVerdict("failed", "push_refused", "\n".join(sentences(findings.refusals)))
         else:
             verdict = replace(verdict, note="\n".join(sentences(findings.notes)))
     if verdict.kind == "publish":
@@ -78,14 +78,14 @@ async def settle(loop: Loop, session: Session, action: decide.Settle) -> None:
             published = await _publish(loop, repo, session, turn, result)
             diff = await whole_diff(loop, repo, session, turn, published.head)
         except forks.HeadMoved as error:
-            verdict = Verdict("failed", "head_moved", str(error))
+            verdict = TurnVerdict("failed", "head_moved", str(error))
         except MergeConflict as conflict:
             if turn.kind != "conflict":
                 await begin_conflict_turn(loop, repo, session, turn, conflict)
                 return
-            verdict = Verdict("failed", "push_refused", str(conflict))
+            verdict = TurnVerdict("failed", "push_refused", str(conflict))
         except REFUSED as error:
-            verdict = Verdict("failed", "push_refused", str(error))
+            verdict = TurnVerdict("failed", "push_refused", str(error))
     if verdict.kind == "again" and turn.box:
         verdict = replace(verdict, note=await why_stopped(loop, turn.box) or verdict.note)
     if turn.kind == "conflict" and verdict.kind == "failed":
@@ -171,7 +171,7 @@ async def _record(
     turn: Turn,
     result: Result,
     outcome: dict[str, object],
-    verdict: Verdict,
+    verdict: TurnVerdict,
     published: Published | None,
     diff: WholeDiff | None,
 ) -> None:

@@ -12,7 +12,7 @@ from github.webhooks.outcomes import Source, Where
 from k8s.boxes import BoxesUnavailable, BoxState
 from loops.accounts.choice import CannotRun
 from loops.boxes.box import ensure_box, make_room, stop_boxes
-from loops.boxes.capacity import bounds, read_line, take_seat
+from loops.boxes.capacity import bounds, read_queue, take_slot
 from loops.boxes.queue import Wait, words
 from loops.context import Loop
 from loops.sessions import conversations, decide
@@ -43,7 +43,7 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
     async with loop.database.read() as tx:
         turn = await tx.get_one(Turn, action.turn)
         repository = await tx.get_one(Repository, session.repository_id)
-        verdict = None if turn.box else (await read_line(tx, loop, turn_id=turn.id)).get(turn.id)
+        verdict = None if turn.box else (await read_queue(tx, loop, turn_id=turn.id)).get(turn.id)
     if isinstance(verdict, Wait):
         return await _in_line(loop, turn, verdict)
     # one that has its place already asks for its box first: as a rule that is what it waits for
@@ -103,14 +103,14 @@ class _Placed:
 
 async def _place(loop: Loop, session: Session, turn: Turn) -> _Placed:
     """Take a place for the turn and make its box."""
-    seat = await take_seat(loop, session, turn.id)
-    if isinstance(seat, Wait):
-        return _Placed(again=await _in_line(loop, turn, seat))
-    if seat is None:
+    slot = await take_slot(loop, session, turn.id)
+    if isinstance(slot, Wait):
+        return _Placed(again=await _in_line(loop, turn, slot))
+    if slot is None:
         return _Placed()
     try:
-        await stop_boxes(loop, *seat.ends)
-        status = await ensure_box(loop, seat.box)
+        await stop_boxes(loop, *slot.ends)
+        status = await ensure_box(loop, slot.box)
     except BoxesUnavailable as error:
         log.warning("box.unavailable", session=session.public_id, error=str(error))
         await _say(loop, turn, UNREACHABLE)
@@ -122,11 +122,11 @@ async def _place(loop: Loop, session: Session, turn: Turn) -> _Placed:
         log.info("box.going", session=session.public_id, message=status.message)
         return _Placed(again=loop.clock() + BOX_RETRY_SECONDS)
     if status.state is not BoxState.FULL:
-        return _Placed(seat.box, message=status.message)
+        return _Placed(slot.box, message=status.message)
     # The cluster holds less than our own limits allow: the turn keeps its place, and asks again.
     log.info("box.full", session=session.public_id, message=status.message)
     await _say(loop, turn, status.message)
-    made = await make_room(loop, seat.box.name)
+    made = await make_room(loop, slot.box.name)
     return _Placed(again=loop.clock() + (BOX_RETRY_SECONDS if made else FULL_SECONDS))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 from sqlalchemy import select
 
-from app.web.state import Surface
+from app.web.state import AppState
 from loops.protocol.tokens import token_hash
 from loops.store.tables import Box, Event, Session, Turn
 
@@ -22,7 +22,7 @@ SPEC = {
 }  # fmt: skip
 
 
-async def seed(shared: Surface, *, status: str = "ready", **more: Any) -> int:
+async def seed(shared: AppState, *, status: str = "ready", **more: Any) -> int:
     async with shared.database.write() as tx:
         for name, secret in (("ann", TOKEN), ("bob", "box-token-of-bob")):
             tx.add(Box(name=name, installation_id=5, token_hash=token_hash(secret), used_at=0, created_at=0))
@@ -46,17 +46,17 @@ async def send(box: httpx.AsyncClient, offset: int, data: bytes, *, end: bool = 
     return await box.post("/turns/t_1/output", json=body)
 
 
-async def row(shared: Surface) -> Turn:
+async def row(shared: AppState) -> Turn:
     async with shared.database.read() as tx:
         return (await tx.execute(select(Turn).where(Turn.public_id == "t_1"))).scalar_one()
 
 
-async def journal(shared: Surface) -> list[Event]:
+async def journal(shared: AppState) -> list[Event]:
     async with shared.database.read() as tx:
         return list((await tx.execute(select(Event).order_by(Event.seq))).scalars())
 
 
-async def said(shared: Surface) -> str:
+async def said(shared: AppState) -> str:
     return "".join(event.payload["text"] for event in await journal(shared) if event.kind == "assistant_delta")
 
 

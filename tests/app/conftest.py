@@ -8,7 +8,7 @@ from starlette.applications import Starlette
 
 from app.settings import Settings
 from app.web.app import create_app
-from app.web.state import Surface
+from app.web.state import AppState
 from tests.app.boxside import TOKEN
 from tests.app.command_line import greenloop
 
@@ -37,8 +37,8 @@ async def app(settings: Settings) -> AsyncIterator[Starlette]:
 
 
 @pytest.fixture
-def shared(app: Starlette) -> Surface:
-    found: Surface = app.state.surface
+def shared(app: Starlette) -> AppState:
+    found: AppState = app.state.shared
     return found
 
 

@@ -84,7 +84,7 @@ async def test_a_box_for_each_session_ends_with_it_and_so_does_its_home(tmp_path
 async def test_a_first_turn_takes_a_warm_spare_and_another_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker, "UPKEEP_SECONDS", 0.5)
+    monkeypatch.setattr(worker, "REAPER_SECONDS", 0.5)
     async with cluster_house(tmp_path, box_warm=1) as home:
         home.agent(RIGHT)
 
@@ -128,7 +128,7 @@ async def test_when_all_boxes_are_at_work_the_next_waits_and_gets_the_place_of_a
 async def test_an_idle_box_stops_and_its_home_is_there_for_the_next_turn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker, "UPKEEP_SECONDS", 0.5)
+    monkeypatch.setattr(worker, "REAPER_SECONDS", 0.5)
     async with cluster_house(tmp_path, box_idle_minutes=0.02) as home:
         home.agent("pathlib.Path(os.environ['HOME'], 'kept').write_text('mine')\n" + RIGHT)
         await home.ask()

@@ -11,7 +11,7 @@ from app.web.pages.entries import block
 from app.web.pages.render import html
 from app.web.pages.sessions import missing, visible, visitor
 from app.web.pages.view import View, state_html, view
-from app.web.state import Surface, surface
+from app.web.state import AppState, app_state
 from loops.store import journal
 from loops.store.background import end
 from loops.store.bus import wait
@@ -29,7 +29,7 @@ async def events(request: Request) -> Response:
 
     Goes on behind `Last-Event-ID`, else behind `?after=SEQ`.
     """
-    here = surface(request)
+    here = app_state(request)
     async with here.database.read() as tx:
         session = await visible(tx, request)
     if session is None:
@@ -41,7 +41,7 @@ async def events(request: Request) -> Response:
 
 
 async def stream(
-    here: Surface, session_id: int, after: int, longest: float | None = None
+    here: AppState, session_id: int, after: int, longest: float | None = None
 ) -> AsyncIterator[ServerSentEvent]:
     """What happens in the session behind the event `after`, until the session is over or the server stops.
 
@@ -70,12 +70,12 @@ async def stream(
         here.metrics.watchers.dec()
 
 
-async def _news(here: Surface, session_id: int, after: int) -> tuple[View, list[Event]]:
+async def _news(here: AppState, session_id: int, after: int) -> tuple[View, list[Event]]:
     async with here.database.read() as tx:
         return await view(tx, await tx.get_one(Session, session_id)), await journal.after(tx, session_id, after)
 
 
-async def _woken(here: Surface, event: asyncio.Event) -> None:
+async def _woken(here: AppState, event: asyncio.Event) -> None:
     stopping = asyncio.ensure_future(here.stopping.wait())
     waking = asyncio.ensure_future(wait(event, LOOK_AGAIN))
     try:

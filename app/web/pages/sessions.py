@@ -10,7 +10,7 @@ from app.web.pages.entries import blocks
 from app.web.pages.render import page
 from app.web.pages.view import state_html, view
 from app.web.signin.gate import Visitor
-from app.web.state import surface
+from app.web.state import app_state
 from loops.store.tables import Event, Repository, Session
 
 LISTED = 100
@@ -44,7 +44,7 @@ async def index(request: Request) -> Response:
     )
     if who.repositories is not None:
         query = query.where(Session.repository_id.in_(sorted(who.repositories)[-REPOSITORIES:]))
-    async with surface(request).database.read() as tx:
+    async with app_state(request).database.read() as tx:
         found = (await tx.execute(query)).all()
     rows = [(session, name or f"repository {session.repository_id}", *words.state(session)) for session, name in found]
     return page("index.html", who=who.login, rows=rows, most=LISTED)
@@ -52,7 +52,7 @@ async def index(request: Request) -> Response:
 
 async def session(request: Request) -> Response:
     """GET /sessions/{session}: what it does and did. `?before=SEQ` shows earlier events."""
-    here = surface(request)
+    here = app_state(request)
     before = _number(request.query_params.get("before"))
     async with here.database.read() as tx:
         found = await visible(tx, request)

@@ -14,7 +14,7 @@ from starlette.routing import Route
 from app.web.pages.render import page
 from app.web.signin.cookies import FLOW, PERSON
 from app.web.signin.gate import CALLBACK, Closed, NotSignedIn
-from app.web.state import surface
+from app.web.state import app_state
 from github.apps.signin import Flow, SignInRefused
 from github.client.errors import GitHubError
 
@@ -44,7 +44,7 @@ def people(handler: Handler, *, stream: bool = False) -> Handler:
 
     async def guarded(request: Request) -> Response:
         try:
-            request.state.visitor = await surface(request).gate.visitor(request)
+            request.state.visitor = await app_state(request).gate.visitor(request)
         except NotSignedIn:
             if stream:
                 return Response(status_code=401)
@@ -65,7 +65,7 @@ def people(handler: Handler, *, stream: bool = False) -> Handler:
 
 async def begin(request: Request) -> Response:
     """GET /signin?next=PATH: to GitHub."""
-    gate = surface(request).gate
+    gate = app_state(request).gate
     if gate.signin is None:
         return _message("There is no sign-in here", "The pages of this Greenloop are open to this machine only.", 404)
     flow, now = Flow.begin(), gate.clock()
@@ -79,7 +79,7 @@ async def begin(request: Request) -> Response:
 
 async def come_back(request: Request) -> Response:
     """GET /signin/callback: from GitHub, with a code or with the reason why not."""
-    gate, query = surface(request).gate, request.query_params
+    gate, query = app_state(request).gate, request.query_params
     if gate.signin is None:
         return _message("There is no sign-in here", "The pages of this Greenloop are open to this machine only.", 404)
     kept = gate.cookies.read(request, FLOW, gate.clock())
@@ -108,7 +108,7 @@ async def come_back(request: Request) -> Response:
 
 async def end(request: Request) -> Response:
     """POST /signout: end the token at GitHub and forget the person."""
-    gate = surface(request).gate
+    gate = app_state(request).gate
     if gate.signin is None or not gate.ours(request):
         return _message("Not signed out", "The request did not come from a page of Greenloop.", 403)
     known = gate.cookies.read(request, PERSON, gate.clock())

@@ -10,7 +10,7 @@ from app.commands.cli import main
 from app.commands.replay import event_of
 from app.settings import Settings
 from app.web.app import create_app
-from app.web.state import Surface
+from app.web.state import AppState
 from loops.store.tables import Delivery
 from tests.app.conftest import SECRET
 from tests.app.serving import serving
@@ -43,7 +43,7 @@ async def test_a_saved_payload_is_delivered_as_new_and_with_an_old_id_as_a_repea
     settings: Settings, payload: Path
 ) -> None:
     app = create_app(settings)
-    shared: Surface = app.state.surface
+    shared: AppState = app.state.shared
     async with serving(app) as url:
         first = await asyncio.to_thread(run, str(payload), "--url", url)
         second = await asyncio.to_thread(run, str(payload), "--url", f"{url}/webhooks/github", "--delivery", "again-1")

@@ -8,7 +8,7 @@ from asgi_lifespan import LifespanManager
 
 from app.settings import Settings
 from app.web.app import create_app
-from app.web.state import Surface
+from app.web.state import AppState
 from github.webhooks.outcomes import Actor, Repo
 from loops.sessions.known_accounts import remember_installation, remember_person, remember_repository
 from tests.databases import on_sqlite
@@ -20,7 +20,7 @@ ASKED = {"repository": "acme/widgets", "instruction": "fix the login", "person":
 async def client_of(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
     app = create_app(settings)
     async with LifespanManager(app, startup_timeout=60, shutdown_timeout=60):
-        shared: Surface = app.state.surface
+        shared: AppState = app.state.shared
         async with shared.database.write() as tx:
             await remember_installation(tx, 3, Actor(30, "acme"), 1000)
             await remember_repository(tx, Repo(7, "acme/widgets", 3, "main"), 1000)

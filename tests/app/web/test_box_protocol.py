@@ -6,14 +6,14 @@ import pytest
 from sqlalchemy import select, update
 
 from app.web import box_protocol
-from app.web.state import Surface
+from app.web.state import AppState
 from k8s.runner import protocol
 from loops.store.tables import Session, Turn
 from tests.app.boxside import RESULT, TOKEN, ask, journal, row, seed, send
 from tests.databases import on_sqlite
 
 
-async def test_a_turn_goes_from_hand_out_to_result(box: httpx.AsyncClient, shared: Surface) -> None:
+async def test_a_turn_goes_from_hand_out_to_result(box: httpx.AsyncClient, shared: AppState) -> None:
     turn_id = await seed(shared)
     told = (await box.post("/boxes/ann/next", json={"runner": {"version": "1", "turn": None}})).json()
     assert (told["turn"], told["marker"], told["stdin"], told["limits"]) == ("t_1", "gl-1", "fix it", {"seconds": 60})
@@ -40,7 +40,7 @@ async def test_a_turn_goes_from_hand_out_to_result(box: httpx.AsyncClient, share
     ],
 )
 async def test_a_box_reaches_nothing_but_its_own_turns(
-    box: httpx.AsyncClient, shared: Surface, header: str, status: int
+    box: httpx.AsyncClient, shared: AppState, header: str, status: int
 ) -> None:
     await seed(shared, status="running")
     box.headers["authorization"] = header
@@ -60,7 +60,7 @@ async def test_a_box_reaches_nothing_but_its_own_turns(
 
 
 async def test_a_turn_is_handed_out_again_until_its_agent_starts_and_no_second_beside_it(
-    box: httpx.AsyncClient, shared: Surface
+    box: httpx.AsyncClient, shared: AppState
 ) -> None:
     await seed(shared)
     async with shared.database.write() as tx:
@@ -82,7 +82,7 @@ def short_polls(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_a_box_that_waits_gets_a_new_turn_at_once(
-    box: httpx.AsyncClient, shared: Surface, monkeypatch: pytest.MonkeyPatch
+    box: httpx.AsyncClient, shared: AppState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(protocol, "POLL_SECONDS", 10)
     monkeypatch.setattr(box_protocol, "LOOK_AGAIN", 10)
@@ -98,7 +98,7 @@ async def test_a_box_that_waits_gets_a_new_turn_at_once(
 
 @on_sqlite
 async def test_a_waiting_box_is_sent_away_when_the_service_stops(
-    box: httpx.AsyncClient, shared: Surface, monkeypatch: pytest.MonkeyPatch
+    box: httpx.AsyncClient, shared: AppState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(protocol, "POLL_SECONDS", 20)
     await seed(shared, status="queued")
@@ -109,7 +109,7 @@ async def test_a_waiting_box_is_sent_away_when_the_service_stops(
         assert (await waiting).status_code == 204
 
 
-async def test_a_runner_that_lost_its_turn_has_it_reported(box: httpx.AsyncClient, shared: Surface) -> None:
+async def test_a_runner_that_lost_its_turn_has_it_reported(box: httpx.AsyncClient, shared: AppState) -> None:
     await seed(shared, status="running", begun_at=1, heartbeat_at=time.time() - 5)
     assert (await box.post("/boxes/ann/next", json=ask())).status_code == 204
     assert (await row(shared)).status == "running"

@@ -4,7 +4,7 @@ import httpx
 import pytest
 from sqlalchemy import update
 
-from app.web.state import Surface
+from app.web.state import AppState
 from k8s.runner import protocol
 from loops.protocol.tokens import FORMER_SECONDS, token_hash
 from loops.store.tables import Box
@@ -21,14 +21,14 @@ def short_polls(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(protocol, "POLL_SECONDS", 0.3)
 
 
-async def renew(shared: Surface, *, age: float = 10.0) -> None:
+async def renew(shared: AppState, *, age: float = 10.0) -> None:
     async with shared.database.write() as tx:
         values = {"token_hash": token_hash(NEW), "former_hash": token_hash(TOKEN), "token_at": shared.clock() - age}
         await tx.execute(update(Box).where(Box.name == "ann").values(**values))
 
 
 async def test_the_former_token_is_good_until_the_box_has_shown_the_new_one(
-    box: httpx.AsyncClient, shared: Surface
+    box: httpx.AsyncClient, shared: AppState
 ) -> None:
     await seed(shared)
     await renew(shared)
@@ -42,7 +42,7 @@ async def test_the_former_token_is_good_until_the_box_has_shown_the_new_one(
 
 
 async def test_the_former_token_ends_even_if_the_box_never_shows_the_new_one(
-    box: httpx.AsyncClient, shared: Surface
+    box: httpx.AsyncClient, shared: AppState
 ) -> None:
     await seed(shared)
     await renew(shared, age=FORMER_SECONDS + 1)
@@ -51,7 +51,7 @@ async def test_the_former_token_ends_even_if_the_box_never_shows_the_new_one(
 
 
 @pytest.mark.parametrize("path", ["/boxes/bob/next", "/turns/t_1/output"])
-async def test_a_former_token_opens_nothing_of_others(box: httpx.AsyncClient, shared: Surface, path: str) -> None:
+async def test_a_former_token_opens_nothing_of_others(box: httpx.AsyncClient, shared: AppState, path: str) -> None:
     await seed(shared, status="running")
     async with shared.database.write() as tx:
         former = {"former_hash": token_hash("box-token-of-eve"), "token_at": shared.clock()}

@@ -1,7 +1,7 @@
 import httpx
 from sqlalchemy import text
 
-from app.web.state import Surface
+from app.web.state import AppState
 from loops.store.tables import Delivery
 from tests.app.web.pages.seeding import seed
 from tests.app.web.test_webhooks import COMMENT, deliver
@@ -14,7 +14,7 @@ async def test_a_service_whose_database_is_current_is_ready(http: httpx.AsyncCli
 
 
 async def test_a_database_of_another_version_is_not_ready_and_says_what_to_do(
-    http: httpx.AsyncClient, shared: Surface
+    http: httpx.AsyncClient, shared: AppState
 ) -> None:
     async with shared.database.write() as tx:
         await tx.execute(text("UPDATE alembic_version SET version_num = 'old'"))
@@ -27,7 +27,7 @@ async def test_a_database_of_another_version_is_not_ready_and_says_what_to_do(
     assert (await http.get("/healthz")).status_code == 200
 
 
-async def test_the_figures_count_what_happened_and_what_waits(http: httpx.AsyncClient, shared: Surface) -> None:
+async def test_the_figures_count_what_happened_and_what_waits(http: httpx.AsyncClient, shared: AppState) -> None:
     assert "greenloop_newest_delivery_age_seconds NaN" in (await http.get("/metrics")).text
     await seed(shared, status="waiting", due_at=100.0)
     await deliver(http, COMMENT)

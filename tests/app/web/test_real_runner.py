@@ -57,8 +57,8 @@ async def test_a_turn_in_a_real_box_loses_and_doubles_nothing_while_the_service_
     token_file.write_text(TOKEN)
     app = create_app(settings)
     async with serving(app) as url:
-        await seed(app.state.surface)
-        async with app.state.surface.database.write() as tx:
+        await seed(app.state.shared)
+        async with app.state.shared.database.write() as tx:
             spec = {"workdir": "work", "argv": [sys.executable, "-c", AGENT], "env": {}, "stdin": "fix it"}
             await tx.execute(update(Turn).values(spec=spec))
         command = [

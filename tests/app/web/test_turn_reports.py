@@ -8,7 +8,7 @@ import httpx
 import pytest
 from sqlalchemy import select, update
 
-from app.web.state import Surface
+from app.web.state import AppState
 from k8s.runner import protocol
 from loops.protocol.results import blob_sha
 from loops.runtimes.base import RuntimeEvent
@@ -19,7 +19,7 @@ from tests.databases import on_sqlite
 
 
 async def test_repeated_overlapping_and_concurrent_output_is_stored_once(
-    box: httpx.AsyncClient, shared: Surface
+    box: httpx.AsyncClient, shared: AppState
 ) -> None:
     await seed(shared, status="running")
     data = b"".join(b"line %d\n" % n for n in range(60))
@@ -37,7 +37,7 @@ async def test_repeated_overlapping_and_concurrent_output_is_stored_once(
 
 
 async def test_output_is_answered_with_the_wish_to_stop_and_is_a_sign_of_life(
-    box: httpx.AsyncClient, shared: Surface
+    box: httpx.AsyncClient, shared: AppState
 ) -> None:
     await seed(shared, status="running", stop_reason="cancelled by ann")
     before = time.time()
@@ -48,7 +48,7 @@ async def test_output_is_answered_with_the_wish_to_stop_and_is_a_sign_of_life(
 
 
 @pytest.mark.parametrize("status", ["done", "failed", "cancelled", "reported", "queued"])
-async def test_a_turn_that_is_over_takes_nothing_more(box: httpx.AsyncClient, shared: Surface, status: str) -> None:
+async def test_a_turn_that_is_over_takes_nothing_more(box: httpx.AsyncClient, shared: AppState, status: str) -> None:
     await seed(shared, status=status)
     over = [
         await send(box, 0, b"late\n"),
@@ -61,7 +61,7 @@ async def test_a_turn_that_is_over_takes_nothing_more(box: httpx.AsyncClient, sh
     assert await journal(shared) == []
 
 
-async def test_a_line_longer_than_a_usual_request_is_one_line(box: httpx.AsyncClient, shared: Surface) -> None:
+async def test_a_line_longer_than_a_usual_request_is_one_line(box: httpx.AsyncClient, shared: AppState) -> None:
     await seed(shared, status="running")
     line = b"y" * (3 * 1024 * 1024) + b"\n"
     assert (await send(box, 0, line[: protocol.OUTPUT_CHUNK])).json()["offset"] == 0
@@ -74,7 +74,7 @@ async def test_a_line_longer_than_a_usual_request_is_one_line(box: httpx.AsyncCl
     "body", [b"{", b"[]", b'{"offset": -1}', b'{"offset": "0"}', b'{"offset": 0, "data": "***"}', b"{}"]
 )
 async def test_output_that_breaks_the_protocol_is_refused_by_name(
-    box: httpx.AsyncClient, shared: Surface, body: bytes
+    box: httpx.AsyncClient, shared: AppState, body: bytes
 ) -> None:
     await seed(shared, status="running")
     answer = await box.post("/turns/t_1/output", content=body)
@@ -83,7 +83,7 @@ async def test_output_that_breaks_the_protocol_is_refused_by_name(
 
 
 async def test_a_turn_over_its_cap_is_told_to_stop_and_how_to_raise_it(
-    box: httpx.AsyncClient, shared: Surface, monkeypatch: pytest.MonkeyPatch
+    box: httpx.AsyncClient, shared: AppState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await seed(shared, status="running")
     async with shared.database.write() as tx:
@@ -109,7 +109,9 @@ class UsageParser(CommandParser):
         return [RuntimeEvent("usage", {"steps": 1, "input": 10, "cached": 0, "output": 2, "cost": 0.25})]
 
 
-async def test_changed_files_are_kept_once_when_they_are_what_they_say(box: httpx.AsyncClient, shared: Surface) -> None:
+async def test_changed_files_are_kept_once_when_they_are_what_they_say(
+    box: httpx.AsyncClient, shared: AppState
+) -> None:
     await seed(shared, status="running")
     async with shared.database.write() as tx:
         await tx.execute(update(Turn).values(limits={"file_bytes": 100_000, "changed_bytes": 150_000}))
@@ -131,7 +133,7 @@ async def test_changed_files_are_kept_once_when_they_are_what_they_say(box: http
     assert len(kept) == 4
 
 
-async def test_a_result_is_stored_once_and_wakes_the_session(box: httpx.AsyncClient, shared: Surface) -> None:
+async def test_a_result_is_stored_once_and_wakes_the_session(box: httpx.AsyncClient, shared: AppState) -> None:
     await seed(shared, status="running")
     many = await asyncio.gather(*(box.put("/turns/t_1/result", json=RESULT | {"message": str(n)}) for n in range(5)))
     assert {answer.status_code for answer in many} == {204}
@@ -144,7 +146,7 @@ async def test_a_result_is_stored_once_and_wakes_the_session(box: httpx.AsyncCli
 
 
 @on_sqlite
-async def test_an_enormous_diff_is_cut_and_says_so(box: httpx.AsyncClient, shared: Surface) -> None:
+async def test_an_enormous_diff_is_cut_and_says_so(box: httpx.AsyncClient, shared: AppState) -> None:
     await seed(shared, status="running")
     await box.put("/turns/t_1/result", json=RESULT | {"diff": "+line\n" * 200_000})
     diff = ((await row(shared)).result or {})["diff"]
@@ -152,7 +154,7 @@ async def test_an_enormous_diff_is_cut_and_says_so(box: httpx.AsyncClient, share
     assert "left out" in diff.splitlines()[-1]
 
 
-async def test_evidence_comes_out_as_it_went_in(box: httpx.AsyncClient, shared: Surface) -> None:
+async def test_evidence_comes_out_as_it_went_in(box: httpx.AsyncClient, shared: AppState) -> None:
     turn_id = await seed(shared, status="running")
     text = random.Random(1).randbytes(200_000) + b"a line\n" * 200_000
     async with shared.database.write() as tx:

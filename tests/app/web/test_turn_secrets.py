@@ -10,7 +10,7 @@ import pytest
 from cryptography.fernet import Fernet
 from sqlalchemy import select, update
 
-from app.web.state import Surface
+from app.web.state import AppState
 from k8s.runner import protocol
 from loops.accounts.box_secrets import CannotPrepare, FetchToken, NoCredentials
 from loops.accounts.credentials import TurnCredentials
@@ -45,14 +45,14 @@ class Planted(NoCredentials):
 
 
 @pytest.fixture
-def planted(shared: Surface) -> Planted:
+def planted(shared: AppState) -> Planted:
     made = Planted()
     object.__setattr__(shared, "credentials", made)
     return made
 
 
 async def test_secrets_are_told_to_the_box_and_stored_nowhere(
-    box: httpx.AsyncClient, shared: Surface, planted: Planted
+    box: httpx.AsyncClient, shared: AppState, planted: Planted
 ) -> None:
     await seed(shared)
     told = (await box.post("/boxes/ann/next", json=ask())).json()
@@ -83,7 +83,7 @@ async def test_secrets_are_told_to_the_box_and_stored_nowhere(
 
 
 async def test_a_turn_whose_secrets_cannot_be_had_ends_with_the_reason(
-    box: httpx.AsyncClient, shared: Surface, planted: Planted
+    box: httpx.AsyncClient, shared: AppState, planted: Planted
 ) -> None:
     planted.broken = True
     await seed(shared)
@@ -107,7 +107,7 @@ class Tokens:
 
 
 async def test_a_fetch_token_is_minted_for_the_turns_repository_and_revoked(
-    box: httpx.AsyncClient, shared: Surface
+    box: httpx.AsyncClient, shared: AppState
 ) -> None:
     await seed(shared, status="running")
     assert (await box.post("/turns/t_1/token")).status_code == 503
@@ -123,7 +123,7 @@ KEY, REFRESHED = "sk-planted-provider-key", "planted-refreshed-token"
 
 
 @pytest.fixture
-async def vault(shared: Surface) -> Vault:
+async def vault(shared: AppState) -> Vault:
     """A real vault, with an account of Codex' login and a secret for the tests of `o/r`."""
     made = Vault([Fernet.generate_key().decode()])
     object.__setattr__(shared, "credentials", TurnCredentials(shared.database, made))
@@ -146,7 +146,7 @@ def login(refreshed: str, token: str) -> str:
     return json.dumps({"tokens": {"refresh_token": token, "account_id": "a1"}, "last_refresh": refreshed})
 
 
-async def with_account(shared: Surface, **more: Any) -> None:
+async def with_account(shared: AppState, **more: Any) -> None:
     request = {"prompt": "fix it", "session": "s_1", "model": "m", "provider": "openai", "base_url": ""}
     env_file = {"path": "tests/.env", "names": ["DATABASE_URL", "MISSING"]}
     spec = {**SPEC, "request": {**request, "resume": None}, "env_file": env_file}
@@ -155,7 +155,7 @@ async def with_account(shared: Surface, **more: Any) -> None:
         await tx.execute(update(Turn).values(runtime="codex", profile_id=1, spec=spec))
 
 
-async def stored_login(shared: Surface, vault: Vault) -> str:
+async def stored_login(shared: AppState, vault: Vault) -> str:
     async with shared.database.read() as tx:
         found: str = json.loads(vault.decrypt((await tx.execute(select(Profile.secret))).scalar_one()))["tokens"][
             "refresh_token"
@@ -169,7 +169,7 @@ def back(content: str) -> dict[str, Any]:
 
 
 async def test_an_env_file_holds_what_is_stored_at_the_hand_out_and_is_redacted_ever_after(
-    box: httpx.AsyncClient, shared: Surface, vault: Vault
+    box: httpx.AsyncClient, shared: AppState, vault: Vault
 ) -> None:
     await with_account(shared)
     value = "postgres://u:p\"$w'@db/x"
@@ -191,7 +191,7 @@ async def test_an_env_file_holds_what_is_stored_at_the_hand_out_and_is_redacted_
 
 
 async def test_of_two_turns_with_one_login_the_later_refresh_stays(
-    box: httpx.AsyncClient, shared: Surface, vault: Vault
+    box: httpx.AsyncClient, shared: AppState, vault: Vault
 ) -> None:
     await with_account(shared)
     await box.post("/boxes/ann/next", json=ask())
@@ -204,7 +204,7 @@ async def test_of_two_turns_with_one_login_the_later_refresh_stays(
 
 
 async def test_a_login_that_its_cli_refreshed_is_what_the_next_turn_gets(
-    box: httpx.AsyncClient, shared: Surface, vault: Vault
+    box: httpx.AsyncClient, shared: AppState, vault: Vault
 ) -> None:
     await with_account(shared)
     await box.post("/boxes/ann/next", json=ask())
@@ -215,7 +215,7 @@ async def test_a_login_that_its_cli_refreshed_is_what_the_next_turn_gets(
 
 
 async def test_a_turn_goes_on_when_its_account_is_removed_meanwhile(
-    box: httpx.AsyncClient, shared: Surface, vault: Vault
+    box: httpx.AsyncClient, shared: AppState, vault: Vault
 ) -> None:
     await with_account(shared)
     await box.post("/boxes/ann/next", json=ask())
@@ -228,7 +228,7 @@ async def test_a_turn_goes_on_when_its_account_is_removed_meanwhile(
 
 
 async def test_no_token_is_minted_once_the_agent_has_started(
-    box: httpx.AsyncClient, shared: Surface, vault: Vault
+    box: httpx.AsyncClient, shared: AppState, vault: Vault
 ) -> None:
     await with_account(shared, status="running")
     fetching = {"offset": 0, "data": "", "state": "fetching"}
@@ -241,7 +241,7 @@ async def test_no_token_is_minted_once_the_agent_has_started(
 
 
 async def test_what_a_killed_runner_had_to_fetch_with_is_revoked(
-    box: httpx.AsyncClient, shared: Surface, vault: Vault
+    box: httpx.AsyncClient, shared: AppState, vault: Vault
 ) -> None:
     await with_account(shared, status="running")
     tokens = shared.fetch_tokens

@@ -14,7 +14,7 @@ from sqlalchemy import select
 
 from app.settings import Settings
 from app.web.app import create_app
-from app.web.state import Surface
+from app.web.state import AppState
 from github.webhooks.signature import sign
 from loops.store.queue import QUEUE
 from loops.store.tables import Delivery
@@ -44,12 +44,12 @@ async def deliver(http: httpx.AsyncClient, payload: Any, **about: Any) -> httpx.
     return await http.post("/webhooks/github", content=body, headers=headers(body, **about))
 
 
-async def stored(shared: Surface) -> list[Delivery]:
+async def stored(shared: AppState) -> list[Delivery]:
     async with shared.database.read() as tx:
         return list((await tx.execute(select(Delivery).order_by(Delivery.guid))).scalars())
 
 
-async def test_an_acknowledged_delivery_is_in_the_database(http: httpx.AsyncClient, shared: Surface) -> None:
+async def test_an_acknowledged_delivery_is_in_the_database(http: httpx.AsyncClient, shared: AppState) -> None:
     answer = await deliver(http, COMMENT)
     assert (answer.status_code, answer.json()["decision"]) == (202, "stored")
     (row,) = await stored(shared)
@@ -59,14 +59,14 @@ async def test_an_acknowledged_delivery_is_in_the_database(http: httpx.AsyncClie
     assert row.due_at == row.received_at
 
 
-async def test_a_repeated_delivery_is_stored_once(http: httpx.AsyncClient, shared: Surface) -> None:
+async def test_a_repeated_delivery_is_stored_once(http: httpx.AsyncClient, shared: AppState) -> None:
     for _ in range(3):
         assert (await deliver(http, COMMENT)).status_code == 202
     assert len(await stored(shared)) == 1
 
 
 async def test_hundreds_of_deliveries_at_once_with_repetitions_are_each_stored_once(
-    http: httpx.AsyncClient, shared: Surface
+    http: httpx.AsyncClient, shared: AppState
 ) -> None:
     guids = [f"g-{n % 400}" for n in range(500)]
     answers = await asyncio.gather(*(deliver(http, COMMENT, guid=guid) for guid in guids))
@@ -80,7 +80,7 @@ async def test_hundreds_of_deliveries_at_once_with_repetitions_are_each_stored_o
     [None, "", "sha256=", "sha256=" + "0" * 64, "sha1=" + "0" * 40, "sha256=é", sign(SECRET, b"another body")],
 )
 async def test_a_missing_or_wrong_signature_is_refused_before_anything_is_read(
-    http: httpx.AsyncClient, shared: Surface, signature: str | None
+    http: httpx.AsyncClient, shared: AppState, signature: str | None
 ) -> None:
     sent = {b"x-github-event": b"issue_comment", b"x-github-delivery": b"g-1"}
     if signature is not None:
@@ -119,7 +119,7 @@ async def test_the_service_does_not_start_without_a_webhook_secret(settings: Set
 @pytest.mark.parametrize("name", ["x-github-event", "x-github-delivery"])
 @pytest.mark.parametrize("value", [None, "", "a" * 101, "with blank", "nul\x00"])
 async def test_a_delivery_without_its_headers_is_a_bad_request(
-    http: httpx.AsyncClient, shared: Surface, name: str, value: str | None
+    http: httpx.AsyncClient, shared: AppState, name: str, value: str | None
 ) -> None:
     body = json.dumps(COMMENT).encode()
     sent = headers(body)
@@ -135,7 +135,7 @@ async def test_a_delivery_without_its_headers_is_a_bad_request(
 @on_sqlite
 @pytest.mark.parametrize("body", [b"", b"{", b"no json", b"[]", b'"text"', b"null", b"\xff\xfe", b"[" * 200_000])
 async def test_a_signed_body_that_is_no_json_object_is_told_so(
-    http: httpx.AsyncClient, shared: Surface, body: bytes
+    http: httpx.AsyncClient, shared: AppState, body: bytes
 ) -> None:
     answer = await deliver(http, body)
     assert answer.status_code == 400
@@ -157,7 +157,7 @@ async def test_a_signed_body_that_is_no_json_object_is_told_so(
     ],
 )
 async def test_nulls_and_odd_values_are_stored_as_they_came(
-    http: httpx.AsyncClient, shared: Surface, payload: Any
+    http: httpx.AsyncClient, shared: AppState, payload: Any
 ) -> None:
     assert (await deliver(http, payload)).status_code == 202
     (row,) = await stored(shared)
@@ -171,7 +171,7 @@ async def test_nulls_and_odd_values_are_stored_as_they_came(
     [("ping", None), ("star", "created"), ("check_run", "created"), ("issue_comment", None), ("issues", "\x00")],
 )
 async def test_what_no_rule_could_want_is_answered_and_not_stored(
-    http: httpx.AsyncClient, shared: Surface, event: str, action: str | None
+    http: httpx.AsyncClient, shared: AppState, event: str, action: str | None
 ) -> None:
     answer = await deliver(http, {"action": action, "repository": {"id": 7}}, event=event)
     assert (answer.status_code, answer.json()["decision"]) == (200, "ignored")
@@ -179,7 +179,7 @@ async def test_what_no_rule_could_want_is_answered_and_not_stored(
     assert await stored(shared) == []
 
 
-async def test_a_form_encoded_delivery_is_stored_as_its_json(http: httpx.AsyncClient, shared: Surface) -> None:
+async def test_a_form_encoded_delivery_is_stored_as_its_json(http: httpx.AsyncClient, shared: AppState) -> None:
     body = urlencode({"payload": json.dumps(COMMENT)}).encode()
     sent = headers(body, **{"content-type": "application/x-www-form-urlencoded"})
     assert (await http.post("/webhooks/github", content=body, headers=sent)).status_code == 202
@@ -215,14 +215,14 @@ async def test_a_body_over_the_cap_is_refused_also_when_its_length_is_not_declar
     assert [answer.status_code for answer in (declared, undeclared, lying, odd)] == [413] * 4
 
 
-async def test_a_large_body_within_the_cap_is_stored(http: httpx.AsyncClient, shared: Surface) -> None:
+async def test_a_large_body_within_the_cap_is_stored(http: httpx.AsyncClient, shared: AppState) -> None:
     assert (await deliver(http, {**COMMENT, "padding": "x" * 3_000_000})).status_code == 202
     (row,) = await stored(shared)
     assert len(row.body or b"") > 3_000_000
 
 
 async def test_a_full_inbox_and_a_failing_database_are_never_a_success(
-    http: httpx.AsyncClient, shared: Surface, monkeypatch: pytest.MonkeyPatch
+    http: httpx.AsyncClient, shared: AppState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def no_space(group: object) -> None:
         raise OSError(28, "No space left on device")
@@ -262,7 +262,7 @@ async def test_a_dead_redis_delays_and_loses_nothing(settings: Settings) -> None
         httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://x") as http,
     ):
         assert (await deliver(http, COMMENT)).status_code == 202
-        assert len(await stored(app.state.surface)) == 1
+        assert len(await stored(app.state.shared)) == 1
         ready = await http.get("/readyz")
     assert (ready.status_code, ready.json()["status"]) == (200, "degraded")
 

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from k8s.boxes import BoxState, BoxStatus
-from loops.boxes.box_failure import Fate, Held, Patience, fate_of
+from loops.boxes.box_failure import BoxFailure, Held, Patience, failure_of
 
 NOW = 100_000.0
 PATIENCE = Patience(silence=60, start=300, room=3600)
@@ -17,67 +17,82 @@ def box(state: BoxState, message: str = "", *, permanent: bool = False) -> BoxSt
 
 
 @pytest.mark.parametrize(
-    ("name", "status", "turn", "fate"),
+    ("name", "status", "turn", "failure"),
     [
-        ("a box that starts is waited for", box(BoxState.STARTING), COMING, Fate("wait")),
-        ("a full cluster is waited for, in words", box(BoxState.UNSCHEDULABLE, "Full."), COMING, Fate("wait", "Full.")),
-        ("a registry that is away is waited for", box(BoxState.IMAGE_ERROR, "Away."), COMING, Fate("wait", "Away.")),
+        ("a box that starts is waited for", box(BoxState.STARTING), COMING, BoxFailure("wait")),
+        (
+            "a full cluster is waited for, in words",
+            box(BoxState.UNSCHEDULABLE, "Full."),
+            COMING,
+            BoxFailure("wait", "Full."),
+        ),
+        (
+            "a registry that is away is waited for",
+            box(BoxState.IMAGE_ERROR, "Away."),
+            COMING,
+            BoxFailure("wait", "Away."),
+        ),
         (
             "an image that will never come is said at once",
             box(BoxState.IMAGE_ERROR, "Bad name.", permanent=True),
             COMING,
-            Fate("give_up", "Bad name.", "box_failed"),
+            BoxFailure("give_up", "Bad name.", "box_failed"),
         ),
         (
             "a registry that stays away is given up",
             box(BoxState.IMAGE_ERROR, "Away."),
             replace(COMING, since=NOW - 901),
-            Fate("give_up", "Away. It was waited for 15 minutes.", "box_failed"),
+            BoxFailure("give_up", "Away. It was waited for 15 minutes.", "box_failed"),
         ),
         (
             "a cluster that stays full is given up later",
             box(BoxState.UNSCHEDULABLE, "Full."),
             replace(COMING, since=NOW - 3601),
-            Fate("give_up", "Full. It was waited for 60 minutes.", "box_failed"),
+            BoxFailure("give_up", "Full. It was waited for 60 minutes.", "box_failed"),
         ),
         (
             "a box that runs and never asks is tried afresh",
             box(BoxState.RUNNING),
             replace(COMING, since=NOW - 901),
-            Fate("again", "The box has not asked for its turn in 15 minutes: can it reach the service?"),
+            BoxFailure("again", "The box has not asked for its turn in 15 minutes: can it reach the service?"),
         ),
         (
             "so is one that does not start",
             box(BoxState.STARTING),
             replace(COMING, since=NOW - 901),
-            Fate("again", "The box has not started in 15 minutes: its image or its volume does not come."),
+            BoxFailure("again", "The box has not started in 15 minutes: its image or its volume does not come."),
         ),
-        ("a lost box is tried afresh", box(BoxState.LOST, "Deleted."), RUNNING, Fate("again", "Deleted.")),
-        ("so is one without memory", box(BoxState.OOM_KILLED, "Memory."), RUNNING, Fate("again", "Memory.")),
-        ("so is an evicted one", box(BoxState.EVICTED, "Evicted."), RUNNING, Fate("again", "Evicted.")),
-        ("so is one that is not there", box(BoxState.ABSENT), RUNNING, Fate("again", "The box is absent.")),
+        ("a lost box is tried afresh", box(BoxState.LOST, "Deleted."), RUNNING, BoxFailure("again", "Deleted.")),
+        ("so is one without memory", box(BoxState.OOM_KILLED, "Memory."), RUNNING, BoxFailure("again", "Memory.")),
+        ("so is an evicted one", box(BoxState.EVICTED, "Evicted."), RUNNING, BoxFailure("again", "Evicted.")),
+        ("so is one that is not there", box(BoxState.ABSENT), RUNNING, BoxFailure("again", "The box is absent.")),
         (
             "the second loss is the last",
             box(BoxState.OOM_KILLED, "Memory."),
             replace(RUNNING, lost=1),
-            Fate("give_up", "Memory.", "box_lost"),
+            BoxFailure("give_up", "Memory.", "box_lost"),
         ),
-        ("what nobody can see is waited for", box(BoxState.UNKNOWN), replace(SILENT, lost=1), Fate("wait")),
-        ("a short silence means nothing", box(BoxState.RUNNING), replace(SILENT, heard_at=NOW - 299), Fate("wait")),
+        ("what nobody can see is waited for", box(BoxState.UNKNOWN), replace(SILENT, lost=1), BoxFailure("wait")),
+        (
+            "a short silence means nothing",
+            box(BoxState.RUNNING),
+            replace(SILENT, heard_at=NOW - 299),
+            BoxFailure("wait"),
+        ),
         (
             "a long one means that the box hangs",
             box(BoxState.RUNNING),
             SILENT,
-            Fate("again", "The box has not been heard of for 5 minutes."),
+            BoxFailure("again", "The box has not been heard of for 5 minutes."),
         ),
-        ("if no box is heard we are deaf", box(BoxState.RUNNING), replace(SILENT, deaf=True), Fate("wait")),
+        ("if no box is heard we are deaf", box(BoxState.RUNNING), replace(SILENT, deaf=True), BoxFailure("wait")),
         (
             "even then a turn does not go on for ever",
             box(BoxState.RUNNING),
             replace(SILENT, deaf=True, handed_at=NOW - 4201),
-            Fate("again", "The box has not been heard of for 5 minutes."),
+            BoxFailure("again", "The box has not been heard of for 5 minutes."),
         ),
     ],
 )
-def test_fate(name: str, status: BoxStatus, turn: Held, fate: Fate) -> None:
-    assert fate_of(status, turn, PATIENCE, NOW) == fate, name
+def test_a_turn_ends_by_the_state_of_its_box(name: str, status: BoxStatus, turn: Held, failure: BoxFailure) -> None:
+    assert failure_of(status, turn, PATIENCE, NOW) == failure, name

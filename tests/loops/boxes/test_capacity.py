@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select, update
 
 from github.webhooks.outcomes import Repo
-from loops.boxes.capacity import Seat, call_line, end_longest_idle, take_seat
+from loops.boxes.capacity import Slot, call_queue, end_longest_idle, take_slot
 from loops.boxes.owners import blank
 from loops.boxes.queue import Wait, Why
 from loops.context import Loop
@@ -64,10 +64,10 @@ async def boxes(loop: Loop) -> list[Box]:
 async def test_fifty_at_once_for_one_person_make_one_box_and_one_has_it(loop: Loop) -> None:
     turns = [await asked(loop, 42, number) for number in range(10)]
     workers = [loop_of(Database(loop.database.url)) for _ in range(3)]
-    took = await asyncio.gather(*(take_seat(workers[number % 3], *turns[number % 10]) for number in range(50)))
-    seats = [seat for seat in took if isinstance(seat, Seat)]
-    assert {seat.box.name for seat in seats} == {"gl-greenloop-3-42"}
-    assert all(isinstance(each, Wait) and each.why is Why.OWN_BOX for each in took if not isinstance(each, Seat))
+    took = await asyncio.gather(*(take_slot(workers[number % 3], *turns[number % 10]) for number in range(50)))
+    slots = [slot for slot in took if isinstance(slot, Slot)]
+    assert {slot.box.name for slot in slots} == {"gl-greenloop-3-42"}
+    assert all(isinstance(each, Wait) and each.why is Why.OWN_BOX for each in took if not isinstance(each, Slot))
     async with loop.database.read() as tx:
         holders = (await tx.execute(select(Turn.id).where(Turn.box.is_not(None)))).scalars().all()
     assert len(holders) == 1
@@ -81,8 +81,8 @@ async def test_fifty_people_at_once_never_share_a_spare(loop: Loop) -> None:
         await spare(loop, f"gl-spare-{number:02}")
     turns = [await asked(loop, 100 + number, number) for number in range(50)]
     workers = [loop_of(Database(loop.database.url)) for _ in range(3)]
-    took = await asyncio.gather(*(take_seat(workers[n % 3], *each) for n, each in enumerate(turns)))
-    names = [seat.box.name for seat in took if isinstance(seat, Seat)]
+    took = await asyncio.gather(*(take_slot(workers[n % 3], *each) for n, each in enumerate(turns)))
+    names = [slot.box.name for slot in took if isinstance(slot, Slot)]
     assert len(names) == len(set(names)) == 50
     assert sum(name.startswith("gl-spare-") for name in names) == 20
     found = await boxes(loop)
@@ -94,18 +94,18 @@ async def test_fifty_people_at_once_never_share_a_spare(loop: Loop) -> None:
 async def test_a_person_keeps_the_spare_they_took_and_its_home(loop: Loop) -> None:
     await spare(loop, "gl-spare-1")
     first = await asked(loop, 42, 1)
-    assert isinstance(await take_seat(loop, *first), Seat)
+    assert isinstance(await take_slot(loop, *first), Slot)
     await end_turn(loop, first[1])
     await spare(loop, "gl-spare-2")
-    again = await take_seat(loop, *await asked(loop, 42, 2))
-    assert isinstance(again, Seat)
+    again = await take_slot(loop, *await asked(loop, 42, 2))
+    assert isinstance(again, Slot)
     assert again.box.name == "gl-spare-1"
 
 
 async def test_each_session_has_a_box_of_its_own_where_sessions_are_isolated(loop: Loop) -> None:
     isolated = loop_of(loop.database, box_isolation="session")
-    took = [await take_seat(isolated, *await asked(loop, 42, number)) for number in range(2)]
-    names = [seat.box.name for seat in took if isinstance(seat, Seat)]
+    took = [await take_slot(isolated, *await asked(loop, 42, number)) for number in range(2)]
+    names = [slot.box.name for slot in took if isinstance(slot, Slot)]
     assert len(set(names)) == 2
     assert all(name.startswith("gl-greenloop-3-42-") for name in names)
 
@@ -113,18 +113,18 @@ async def test_each_session_has_a_box_of_its_own_where_sessions_are_isolated(loo
 async def test_a_full_house_waits_in_order_and_the_first_is_called_when_a_place_is_free(loop: Loop) -> None:
     small = loop_of(loop.database, box_limit=2)
     turns = [await asked(loop, person, person) for person in range(1, 6)]
-    took = [await take_seat(small, *each) for each in turns]
+    took = [await take_slot(small, *each) for each in turns]
     assert took[2:] == [Wait(Why.BOXES, 1), Wait(Why.BOXES, 2), Wait(Why.BOXES, 3)]
     async with loop.database.write() as tx:
         await tx.execute(update(Session).values(due_at=NOW + 500))
-    await call_line(small)
+    await call_queue(small)
     assert await due(loop) == []
     await end_turn(loop, turns[1][1])
-    await call_line(small)
+    await call_queue(small)
     assert await due(loop) == [turns[2][0].id]
-    seat = await take_seat(small, *turns[2])
-    assert isinstance(seat, Seat)
-    assert seat.ends == ("gl-greenloop-3-2",)
+    slot = await take_slot(small, *turns[2])
+    assert isinstance(slot, Slot)
+    assert slot.ends == ("gl-greenloop-3-2",)
 
 
 async def test_a_session_that_backs_off_does_not_hold_up_the_others(loop: Loop) -> None:
@@ -132,13 +132,13 @@ async def test_a_session_that_backs_off_does_not_hold_up_the_others(loop: Loop) 
     (stuck, _), after = await asked(loop, 1, 1), await asked(loop, 2, 2)
     async with loop.database.write() as tx:
         await tx.execute(update(Session).where(Session.id == stuck.id).values(failures=3, due_at=NOW + 100))
-    assert isinstance(await take_seat(small, *after), Seat)
+    assert isinstance(await take_slot(small, *after), Slot)
 
 
 async def test_the_longest_idle_box_makes_room_and_a_busy_one_never(loop: Loop) -> None:
     busy, idle = await asked(loop, 1, 1), await asked(loop, 2, 2)
     for each in (busy, idle):
-        await take_seat(loop, *each)
+        await take_slot(loop, *each)
     await end_turn(loop, idle[1])
     assert await end_longest_idle(loop, "gl-another") == "gl-greenloop-3-2"
     assert await end_longest_idle(loop, "gl-another") is None
@@ -146,15 +146,15 @@ async def test_the_longest_idle_box_makes_room_and_a_busy_one_never(loop: Loop) 
 
 async def test_a_box_that_starts_afresh_or_is_old_gets_a_new_token_and_no_other(loop: Loop) -> None:
     async def generation(at: float, stopped: float | None = None) -> tuple[int, str | None]:
-        seated = await asked(loop, 42, int(at))
+        placed = await asked(loop, 42, int(at))
         if stopped is not None:
             async with loop.database.write() as tx:
                 await tx.execute(update(Box).values(stopped_at=stopped))
         later = cast(Loop, SimpleNamespace(**{**vars(loop), "clock": lambda: at}))
-        seat = await take_seat(later, *seated)
-        assert isinstance(seat, Seat)
-        await end_turn(loop, seated[1])
-        return seat.box.generation, seat.box.former_hash
+        slot = await take_slot(later, *placed)
+        assert isinstance(slot, Slot)
+        await end_turn(loop, placed[1])
+        return slot.box.generation, slot.box.former_hash
 
     first, _ = await generation(NOW)
     assert await generation(NOW + 60) == (first, None)

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from loops.boxes.queue import Bounds, Start, Up, Verdict, Wait, Waiting, Why, line, words
+from loops.boxes.queue import Bounds, Start, Up, Verdict, Wait, Waiting, Why, schedule, words
 
 BOUNDS = Bounds(turns=3, installation_boxes=4, boxes=5)
 
@@ -80,12 +80,12 @@ MINE = Up("mine", "1/1", 1, busy=False, used_at=10.0)
     ],
 )
 def test_the_line(name: str, waiting: list[Waiting], boxes: list[Up], verdicts: list[Verdict]) -> None:
-    assert list(line(waiting, boxes, BOUNDS).values()) == verdicts, name
+    assert list(schedule(waiting, boxes, BOUNDS).values()) == verdicts, name
 
 
 def test_an_account_whose_boxes_are_all_at_work_waits_though_it_may_run_more_turns() -> None:
     narrow = replace(BOUNDS, turns=9, installation_boxes=2)
-    assert line([turn(1)], [up("a"), up("b")], narrow) == {1: Wait(Why.INSTALLATION_BOXES, 1)}
+    assert schedule([turn(1)], [up("a"), up("b")], narrow) == {1: Wait(Why.INSTALLATION_BOXES, 1)}
 
 
 @pytest.mark.parametrize("why", list(Why))

@@ -8,7 +8,7 @@ from sqlalchemy import select, update
 
 from github.webhooks.outcomes import Repo
 from k8s.boxes import BoxesUnavailable, BoxSpec, BoxState, BoxStatus, Known, Reconciled
-from loops.boxes.reaper import known_boxes, upkeep
+from loops.boxes.reaper import known_boxes, reap
 from loops.context import Loop
 from loops.options import LoopOptions
 from loops.sessions.conversations import Ask, Topic, ask
@@ -105,8 +105,8 @@ async def names(loop: Loop) -> set[str]:
 async def test_an_idle_box_is_stopped_once_and_its_home_stays(loop: Loop) -> None:
     await box(loop, "gl-idle", used=31 * MINUTE)
     await box(loop, "gl-fresh", used=29 * MINUTE)
-    await upkeep(loop)
-    await upkeep(loop)
+    await reap(loop)
+    await reap(loop)
     assert asked(loop) == [("stop", "gl-idle")]
     assert await names(loop) == {"gl-idle", "gl-fresh"}
 
@@ -115,14 +115,14 @@ async def test_an_idle_box_is_stopped_once_and_its_home_stays(loop: Loop) -> Non
 async def test_a_box_with_a_turn_is_never_idle(loop: Loop, status: str) -> None:
     await box(loop, "gl-busy", used=100 * DAY)
     await turn(loop, "gl-busy", status=status)
-    await upkeep(loop)
+    await reap(loop)
     assert asked(loop) == []
 
 
 async def test_a_box_is_idle_from_the_end_of_its_last_turn_not_from_its_start(loop: Loop) -> None:
     await box(loop, "gl-long-turn", used=50 * MINUTE)
     await turn(loop, "gl-long-turn", status="done", finished_at=NOW - 5 * MINUTE)
-    await upkeep(loop)
+    await reap(loop)
     assert asked(loop) == []
     async with loop.database.read() as tx:
         assert (await known_boxes(tx))["gl-long-turn"].used_at == NOW - 5 * MINUTE
@@ -131,7 +131,7 @@ async def test_a_box_is_idle_from_the_end_of_its_last_turn_not_from_its_start(lo
 async def test_a_home_that_nobody_used_for_long_is_deleted_with_its_row(loop: Loop) -> None:
     await box(loop, "gl-old", used=15 * DAY, stopped=14 * DAY)
     await box(loop, "gl-kept", used=13 * DAY, stopped=12 * DAY)
-    await upkeep(loop)
+    await reap(loop)
     assert asked(loop) == [("delete_home", "gl-old")]
     assert await names(loop) == {"gl-kept"}
 
@@ -139,16 +139,16 @@ async def test_a_home_that_nobody_used_for_long_is_deleted_with_its_row(loop: Lo
 async def test_an_outage_postpones_and_fails_nothing(loop: Loop) -> None:
     await box(loop, "gl-idle", used=31 * MINUTE)
     cast(Recorder, loop.boxes).away = True
-    await upkeep(loop)
+    await reap(loop)
     cast(Recorder, loop.boxes).away = False
-    await upkeep(loop)
+    await reap(loop)
     assert asked(loop) == [("stop", "gl-idle")]
 
 
 async def test_a_box_that_should_be_stopped_and_lives_is_stopped_again(loop: Loop) -> None:
     await box(loop, "gl-left", used=MINUTE, stopped=MINUTE)
     cast(Recorder, loop.boxes).living.add("gl-left")
-    await upkeep(loop)
+    await reap(loop)
     assert asked(loop) == [("stop", "gl-left")]
 
 
@@ -158,7 +158,7 @@ async def test_a_turn_whose_box_is_not_there_is_looked_at_at_once(loop: Loop) ->
     async with loop.database.write() as tx:
         await tx.execute(update(Session).values(due_at=NOW + 500))
     cast(Recorder, loop.boxes).missing = ("gl-busy",)
-    await upkeep(loop)
+    await reap(loop)
     async with loop.database.read() as tx:
         (found,) = (await tx.execute(select(Turn))).scalars()
         (session,) = (await tx.execute(select(Session))).scalars()
@@ -171,11 +171,11 @@ async def test_the_box_of_an_ended_session_goes_with_its_home(loop: Loop) -> Non
     async with loop.database.write() as tx:
         (session,) = (await tx.execute(select(Session))).scalars()
         await tx.execute(update(Box).values(session_id=session.id))
-    await upkeep(loop)
+    await reap(loop)
     assert asked(loop) == []
     async with loop.database.write() as tx:
         await tx.execute(update(Session).values(status="completed", resume={"claude": {"id": "c1"}}))
-    await upkeep(loop)
+    await reap(loop)
     assert asked(loop) == [("delete_home", "gl-its-own")]
     assert await names(loop) == set()
     async with loop.database.read() as tx:
@@ -188,24 +188,24 @@ def warm(loop: Loop, count: int, **more: Any) -> Loop:
 
 
 async def test_spares_are_kept_up_whatever_happens_to_them(loop: Loop) -> None:
-    await upkeep(warm(loop, 2))
+    await reap(warm(loop, 2))
     spares = await names(loop)
     assert len(spares) == 2
     assert all(name.startswith("gl-greenloop-spare-") for name in spares)
     cast(Recorder, loop.boxes).asked.clear()
-    await upkeep(warm(loop, 2))
+    await reap(warm(loop, 2))
     assert await names(loop) == spares
     assert sorted(asked(loop)) == sorted(("ensure", name) for name in spares)
 
 
 async def test_spares_are_never_idle_and_too_many_go_with_their_homes(loop: Loop) -> None:
-    await upkeep(warm(loop, 2))
+    await reap(warm(loop, 2))
     cast(Recorder, loop.boxes).asked.clear()
     later = cast(Loop, SimpleNamespace(**{**vars(warm(loop, 2)), "clock": lambda: NOW + 100 * DAY}))
-    await upkeep(later)
+    await reap(later)
     assert {what for what, _ in asked(loop)} == {"ensure"}
-    await upkeep(warm(loop, 1))
-    await upkeep(warm(loop, 1))
+    await reap(warm(loop, 1))
+    await reap(warm(loop, 1))
     assert len(await names(loop)) == 1
     assert [what for what, _ in asked(loop)].count("delete_home") == 1
 
@@ -213,5 +213,5 @@ async def test_spares_are_never_idle_and_too_many_go_with_their_homes(loop: Loop
 async def test_spares_leave_the_room_to_people(loop: Loop) -> None:
     for number in range(3):
         await box(loop, f"gl-{number}", used=MINUTE)
-    await upkeep(warm(loop, 5, box_limit=4))
+    await reap(warm(loop, 5, box_limit=4))
     assert len(await names(loop)) == 4

@@ -3,11 +3,11 @@ from dataclasses import replace
 import pytest
 
 from github.client.text import MAX_BODY, length
-from loops.comments.status_comment import Story, TurnLine, headline, render
+from loops.comments.status_comment import StatusComment, TurnLine, headline, render
 from loops.sessions.reasons import WHY
 
 TURN = TurnLine(1, "ann (mention)", "done", "claude", commit="a" * 40, files=2, tokens=1200, cost=0.25)
-STORY = Story(
+STORY = StatusComment(
     handle="greenloop",
     status="waiting",
     outcome=None,

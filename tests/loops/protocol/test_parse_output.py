@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from k8s.runner.protocol import LONGEST_LINE
-from loops.protocol.parse_output import FORCED_AT, PAYLOAD_TEXT, bounded, clean, digest, entries_of
+from loops.protocol.parse_output import FORCED_AT, PAYLOAD_TEXT, bounded, clean, entries_of, parse_output
 from loops.runtimes.base import EVENT_TEXT, JSON, Ending, Outcome, RuntimeEvent
 from loops.runtimes.command import CommandRuntime
 from loops.runtimes.prices import Price
@@ -58,7 +58,7 @@ def fed(runtime: CommandRuntime, data: bytes, sizes: list[int], redactor: Redact
         end = min(len(data), max(end, offset) + sizes[step % len(sizes)])
         step += 1
         last = end == len(data)
-        new = digest(runtime, state, data[offset:end], redactor, end=last)
+        new = parse_output(runtime, state, data[offset:end], redactor, end=last)
         offset += new.taken
         state = new.state
         entries += new.entries
@@ -92,29 +92,30 @@ def test_a_secret_streamed_in_pieces_over_lines_and_requests_is_never_shown(cuts
 
 
 def test_only_whole_lines_are_taken_until_the_end() -> None:
-    assert digest(COMMAND, {}, b"one\ntw", Redactor(), end=False).taken == 4
-    assert digest(COMMAND, {}, b"tw", Redactor(), end=False).taken == 0
-    assert digest(COMMAND, {}, b"tw", Redactor(), end=True).taken == 2
+    assert parse_output(COMMAND, {}, b"one\ntw", Redactor(), end=False).taken == 4
+    assert parse_output(COMMAND, {}, b"tw", Redactor(), end=False).taken == 0
+    assert parse_output(COMMAND, {}, b"tw", Redactor(), end=True).taken == 2
 
 
 def test_lines_whose_text_may_be_the_beginning_of_a_secret_wait_for_the_next_piece() -> None:
     first = delta("done ") + delta("hunter2-")
-    waiting = digest(JsonRuntime(), {}, first, Redactor([SECRET]), end=False)
+    waiting = parse_output(JsonRuntime(), {}, first, Redactor([SECRET]), end=False)
     assert (waiting.taken, shown(waiting.entries)) == (len(delta("done ")), "done ")
-    ended = digest(JsonRuntime(), {}, first, Redactor([SECRET]), end=True)
+    ended = parse_output(JsonRuntime(), {}, first, Redactor([SECRET]), end=True)
     assert (ended.taken, shown(ended.entries)) == (len(first), "done hunter2-")
 
 
 def test_waiting_never_stops_a_box_for_good() -> None:
     data = b"".join(delta("x" * 10) for _ in range(FORCED_AT // 50))
     assert len(data) >= FORCED_AT
-    assert digest(JsonRuntime(), {}, data, Redactor(), end=False).taken == len(data)
+    assert parse_output(JsonRuntime(), {}, data, Redactor(), end=False).taken == len(data)
 
 
 def test_pieces_of_one_message_become_few_events_and_other_events_come_between_them_in_order() -> None:
     data = delta("a ") + delta("b ") + delta("c ", "other") + b'{"kind": "error", "message": "no"}\n' + delta("d ")
     kinds = [
-        (kind, payload.get("text")) for kind, payload in digest(JsonRuntime(), {}, data, Redactor(), end=True).entries
+        (kind, payload.get("text"))
+        for kind, payload in parse_output(JsonRuntime(), {}, data, Redactor(), end=True).entries
     ]
     assert kinds == [
         ("assistant_delta", "a b "),
@@ -128,23 +129,23 @@ def test_usage_is_summed_and_is_no_event() -> None:
     usage = {"kind": "usage", "steps": 1, "input": 10, "cached": 4, "output": 2, "cost": 0.5}
     odd = {"kind": "usage", "steps": None, "input": "many", "cached": True, "output": -5, "cost": None}
     data = b"".join(json.dumps(line).encode() + b"\n" for line in (usage, odd, usage))
-    made = digest(JsonRuntime(), {}, data, Redactor(), end=False)
+    made = parse_output(JsonRuntime(), {}, data, Redactor(), end=False)
     assert made.entries == []
     assert (made.usage.steps, made.usage.input, made.usage.cached, made.usage.output) == (2, 20, 8, 4)
     assert made.usage.cost == 1.0
 
 
 def test_an_endless_line_is_cut_once_and_its_rest_is_passed_over() -> None:
-    made = digest(COMMAND, {}, b"x" * LONGEST_LINE, Redactor(), end=False)
+    made = parse_output(COMMAND, {}, b"x" * LONGEST_LINE, Redactor(), end=False)
     assert made.taken == LONGEST_LINE
     assert made.entries[-1][0] == "status"
     assert len(shown(made.entries)) < 2 * EVENT_TEXT
-    rest = digest(COMMAND, made.state, b"x" * 100 + b"\nnext\n", Redactor(), end=False)
+    rest = parse_output(COMMAND, made.state, b"x" * 100 + b"\nnext\n", Redactor(), end=False)
     assert shown(rest.entries) == "next\n"
 
 
 def test_a_megabyte_of_output_becomes_a_handful_of_bounded_events() -> None:
-    made = digest(COMMAND, {}, b"line of text\n" * 80_000, Redactor(), end=False)
+    made = parse_output(COMMAND, {}, b"line of text\n" * 80_000, Redactor(), end=False)
     assert made.taken == 13 * 80_000
     assert len(made.entries) <= 40
     assert max(len(payload["text"]) for _, payload in made.entries) <= EVENT_TEXT
@@ -181,6 +182,6 @@ def test_a_cost_told_at_the_end_takes_the_place_of_what_was_estimated_before() -
     price, total = Price(1_000_000, 0, 0), 0.0
     state: JSON = {}
     for data in (line(1, 2, None), line(1, 3, None) + line(0, 1, 4.25), line(1, 1, None)):
-        done = digest(JsonRuntime(), state, data, Redactor(), end=False, price=price)
+        done = parse_output(JsonRuntime(), state, data, Redactor(), end=False, price=price)
         total, state = total + done.usage.cost, done.state
     assert (total, state["estimated"]) == (5.25, 1.0)

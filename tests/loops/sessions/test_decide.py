@@ -4,24 +4,24 @@ import pytest
 
 from loops.sessions.decide import (
     Action,
-    ChecksPicture,
+    ChecksSnapshot,
     Finish,
+    FinishTurn,
     LookAtBox,
     LookAtChecks,
     MarkReady,
-    Picture,
     Prepare,
     Repair,
-    Settle,
+    SessionSnapshot,
     Sleep,
     Stop,
-    TurnPicture,
+    TurnSnapshot,
     Waits,
     decide,
 )
 
 WAITS = Waits(longest=1000, poll=60, box_silence=60, box_start=300)
-QUEUED = TurnPicture(1, "issue", "queued", by_person=True)
+QUEUED = TurnSnapshot(1, "issue", "queued", by_person=True)
 READY = replace(QUEUED, status="ready", ready_at=100)
 RUNNING = replace(READY, status="running", heard_at=120)
 REPORTED = replace(RUNNING, status="reported")
@@ -29,12 +29,12 @@ PUSHED = replace(RUNNING, status="done", commit="c1")
 EMPTY = replace(RUNNING, status="done")
 FAILED = replace(RUNNING, status="failed", error="agent_failed: exit code 1")
 REPAIR_EMPTY = replace(PUSHED, id=2, kind="checks", by_person=False, commit=None)
-NEW = Picture("pending", (QUEUED,), waits=WAITS, now=130)
+NEW = SessionSnapshot("pending", (QUEUED,), waits=WAITS, now=130)
 WATCHING = replace(NEW, status="waiting", turns=(PUSHED,), head="c1", pull=7, draft=True, pushed_at=125, now=200)
 
 
-def checks(state: str, *, asked: float = 200, again: float | None = None, sha: str = "c1") -> ChecksPicture:
-    return ChecksPicture(sha, state, asked_at=asked, look_again=again, explanation="why")
+def checks(state: str, *, asked: float = 200, again: float | None = None, sha: str = "c1") -> ChecksSnapshot:
+    return ChecksSnapshot(sha, state, asked_at=asked, look_again=again, explanation="why")
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def checks(state: str, *, asked: float = 200, again: float | None = None, sha: s
         ("a box that never came is looked up", replace(NEW, turns=(READY,), now=400), LookAtBox(1)),
         ("a running turn is left alone", replace(NEW, turns=(RUNNING,)), Sleep(180)),
         ("a silent box is looked up", replace(NEW, turns=(RUNNING,), now=180), LookAtBox(1)),
-        ("a reported turn is settled", replace(NEW, turns=(REPORTED,)), Settle(1)),
+        ("a reported turn is settled", replace(NEW, turns=(REPORTED,)), FinishTurn(1)),
         ("no change at all ends the session", replace(NEW, turns=(EMPTY,)), Finish("completed", "no_changes")),
         (
             "words instead of changes end it as answered",
@@ -125,5 +125,5 @@ def checks(state: str, *, asked: float = 200, again: float | None = None, sha: s
         ("a session that ended stays so", replace(WATCHING, status="completed"), Sleep(None)),
     ],
 )
-def test_decides(name: str, picture: Picture, action: Action) -> None:
+def test_decides(name: str, picture: SessionSnapshot, action: Action) -> None:
     assert decide(picture) == action, name

@@ -1,4 +1,4 @@
-"""Several processes that keep GitHub's limits together; each `Manners` is one process's."""
+"""Several processes that keep GitHub's limits together; each `SharedRateLimits` is one process's."""
 
 import asyncio
 import time
@@ -14,9 +14,9 @@ from github.client.errors import RateLimited
 from github.client.rate_limit import Pace
 from loops.store import rate_limits
 from loops.store.database import Database
-from loops.store.rate_limits import Manners
+from loops.store.rate_limits import SharedRateLimits
 
-Two = tuple[Manners, Manners]
+Two = tuple[SharedRateLimits, SharedRateLimits]
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ async def both(database: Database, redis_url: str) -> AsyncIterator[Two]:
     client = redis.Redis.from_url(redis_url)
     await client.flushall()
     await client.aclose()
-    two = Manners(database, redis_url), Manners(database, redis_url)
+    two = SharedRateLimits(database, redis_url), SharedRateLimits(database, redis_url)
     yield two
     for each in two:
         await each.close()
@@ -52,7 +52,7 @@ async def test_the_longer_of_two_limits_is_kept_and_one_that_is_over_is_none(bot
 async def test_all_processes_together_write_one_at_a_time(both: Two) -> None:
     writing = most = 0
 
-    async def write(process: Manners, installation: int) -> None:
+    async def write(process: SharedRateLimits, installation: int) -> None:
         nonlocal writing, most
         async with process.turn(installation):
             writing += 1
@@ -96,7 +96,7 @@ async def test_a_writer_that_died_does_not_hold_the_others_up(both: Two, monkeyp
 async def test_without_redis_or_with_a_wiped_one_writes_go_on(database: Database, tmp_path: Path) -> None:
     server = EmbeddedRedis(tmp_path / "r")
     url = server.start()
-    process = Manners(database, url)
+    process = SharedRateLimits(database, url)
     client = redis.Redis.from_url(url)
     async with process.turn(5):
         await client.flushall()
@@ -112,7 +112,7 @@ async def test_without_redis_or_with_a_wiped_one_writes_go_on(database: Database
 
 async def test_where_the_database_fails_each_process_keeps_what_it_met_itself(redis_url: str, tmp_path: Path) -> None:
     lost = Database(f"sqlite:///{tmp_path}/without-tables.db")
-    process = Manners(lost, redis_url)
+    process = SharedRateLimits(lost, redis_url)
     pace = Pace(Clock(), 5, process)
     await pace.check()
     await pace.limited(RateLimited("slow down", retry_at=time.time() + 9, secondary=True))

@@ -4,7 +4,7 @@ import pytest
 
 from k8s.runner.protocol import Change, Result
 from loops.sessions.caps import Caps, Spent
-from loops.turns.classify_result import judge
+from loops.turns.classify_result import classify_result
 
 ALLOWED: dict[str, Any] = {"caps": Caps.of({"turn_seconds": 60, "steps": 9, "session_steps": 20}), "before": Spent(15)}
 CHANGED = [Change("a.py", "100644", "0" * 40)]
@@ -34,32 +34,37 @@ CHANGED = [Change("a.py", "100644", "0" * 40)]
     ],
 )
 def test_a_report_means(name: str, result: Result, error: str | None, kind: str, reason: str) -> None:
-    verdict = judge(result, answer_error=error, stop_reason=None, cancelled=False, **ALLOWED)
+    verdict = classify_result(result, answer_error=error, stop_reason=None, cancelled=False, **ALLOWED)
     assert (verdict.kind, verdict.reason) == (kind, reason), name
 
 
 def test_a_turn_that_we_stopped_for_a_cap_fails_with_that_cap() -> None:
     stop = "limit_exceeded: steps"
-    verdict = judge(Result("cancelled"), answer_error=None, stop_reason=stop, cancelled=False, **ALLOWED)
+    verdict = classify_result(Result("cancelled"), answer_error=None, stop_reason=stop, cancelled=False, **ALLOWED)
     assert (verdict.kind, verdict.reason) == ("failed", stop)
 
 
 def test_nothing_is_published_once_somebody_asked_to_stop() -> None:
     report = Result("exited", 0, changes=CHANGED)
-    assert judge(report, answer_error=None, stop_reason="x", cancelled=True, **ALLOWED).kind == "cancelled"
+    assert classify_result(report, answer_error=None, stop_reason="x", cancelled=True, **ALLOWED).kind == "cancelled"
 
 
 def test_the_note_shows_what_the_agent_said_last() -> None:
     report = Result("exited", 2, stderr_tail="Traceback\nKeyError: 'x'")
-    assert "KeyError" in judge(report, answer_error="it failed", stop_reason=None, cancelled=False, **ALLOWED).note
+    assert (
+        "KeyError"
+        in classify_result(report, answer_error="it failed", stop_reason=None, cancelled=False, **ALLOWED).note
+    )
 
 
 def test_a_turn_that_took_too_long_says_how_to_give_it_more() -> None:
-    note = judge(Result("timeout"), answer_error=None, stop_reason=None, cancelled=False, **ALLOWED).note
+    note = classify_result(Result("timeout"), answer_error=None, stop_reason=None, cancelled=False, **ALLOWED).note
     assert "60 seconds of one turn, the cap is 60" in note and "`limits.minutes`" in note
 
 
 def test_a_cli_that_ended_at_the_cap_it_was_told_is_no_failure_of_the_agent() -> None:
     report = Result("exited", 1, changes=CHANGED)
-    verdict = judge(report, answer_error="max turns", stop_reason=None, cancelled=False, limit="steps", **ALLOWED)
+    verdict = classify_result(
+        report, answer_error="max turns", stop_reason=None, cancelled=False, limit="steps", **ALLOWED
+    )
     assert verdict.reason.startswith("limit_exceeded: 20 steps of one session, the cap is 20.")

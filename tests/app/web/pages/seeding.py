@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.web.state import Surface
+from app.web.state import AppState
 from loops.store import journal
 from loops.store.tables import Effect, Person, Repository, Session, Turn
 
@@ -18,7 +18,7 @@ DIFF = """diff --git a/src/add.py b/src/add.py
 """
 
 
-async def seed(shared: Surface, **more: Any) -> int:
+async def seed(shared: AppState, **more: Any) -> int:
     """The session `s_1` of `octo/calculator`, with one turn; its id."""
     async with shared.database.write() as tx:
         tx.add(Person(id=3, login="ann", updated_at=0))
@@ -51,7 +51,7 @@ async def seed(shared: Surface, **more: Any) -> int:
         return session.id
 
 
-async def happen(shared: Surface, session_id: int, *entries: tuple[str, dict[str, Any]], notify: bool = True) -> None:
+async def happen(shared: AppState, session_id: int, *entries: tuple[str, dict[str, Any]], notify: bool = True) -> None:
     """Append events, as a turn or a step would."""
     async with shared.database.write() as tx:
         await journal.append(tx, session_id, entries, at=1_790_000_010.0, turn_id=1)

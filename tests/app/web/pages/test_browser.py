@@ -9,7 +9,7 @@ from sqlalchemy import update
 
 from app.settings import Settings
 from app.web.app import create_app
-from app.web.state import Surface
+from app.web.state import AppState
 from loops.store.tables import Session
 from tests.app.serving import serving
 from tests.app.web.pages.seeding import EVIL, happen, seed
@@ -33,7 +33,7 @@ async def test_a_person_watches_a_session_live_on_a_phone_and_nothing_runs_that_
     page.on("dialog", lambda dialog: broken.append(dialog.message))
     settings = Settings(data=tmp_path, database_url=sqlite_url, redis_url=redis_url, webhook_secrets="s")
     app = create_app(settings)
-    shared: Surface = app.state.surface
+    shared: AppState = app.state.shared
     async with serving(app) as url:
         session_id = await seed(shared, title=EVIL, diff=f"+{EVIL}")
         await happen(shared, session_id, ("assistant_delta", {"text": f"before {EVIL} ", "message_id": EVIL}))

@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from app.settings import Settings
 from app.web.app import create_app
 from app.web.pages import live
-from app.web.state import Surface
+from app.web.state import AppState
 from loops.store.tables import Session
 from tests.app.serving import serving
 from tests.app.web.pages.seeding import happen, seed
@@ -23,10 +23,10 @@ def settings(tmp_path: object, sqlite_url: str, redis_url: str) -> Settings:
 
 
 @pytest.fixture
-async def url(settings: Settings) -> AsyncIterator[tuple[str, Surface]]:
+async def url(settings: Settings) -> AsyncIterator[tuple[str, AppState]]:
     app: Starlette = create_app(settings)
     async with serving(app) as address:
-        yield address, app.state.surface
+        yield address, app.state.shared
 
 
 @contextlib.asynccontextmanager
@@ -64,7 +64,7 @@ def entry(text: str) -> tuple[str, dict[str, str]]:
 
 
 async def test_events_arrive_as_they_happen_and_end_with_the_session(
-    url: tuple[str, Surface], monkeypatch: pytest.MonkeyPatch
+    url: tuple[str, AppState], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live, "LOOK_AGAIN", 1000)
     address, shared = url
@@ -83,7 +83,7 @@ async def test_events_arrive_as_they_happen_and_end_with_the_session(
         await take(stream, "end")
 
 
-async def test_a_broken_stream_goes_on_behind_the_last_event_seen(url: tuple[str, Surface]) -> None:
+async def test_a_broken_stream_goes_on_behind_the_last_event_seen(url: tuple[str, AppState]) -> None:
     address, shared = url
     session_id = await seed(shared, status="failed")
     await happen(shared, session_id, *(entry(f"no. {n}") for n in range(1, 1203)))
@@ -93,7 +93,7 @@ async def test_a_broken_stream_goes_on_behind_the_last_event_seen(url: tuple[str
 
 
 async def test_without_a_wake_the_stream_looks_by_itself(
-    url: tuple[str, Surface], monkeypatch: pytest.MonkeyPatch
+    url: tuple[str, AppState], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live, "LOOK_AGAIN", 0.2)
     address, shared = url
@@ -108,7 +108,7 @@ async def test_open_streams_do_not_hold_up_the_end_of_the_server(settings: Setti
     app = create_app(settings)
     async with contextlib.AsyncExitStack() as stack:
         async with serving(app) as address:
-            await seed(app.state.surface)
+            await seed(app.state.shared)
             stream = await stack.enter_async_context(watching(address))
             await take(stream, "state")
             began = time.monotonic()

@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from app.web.pages import sessions
-from app.web.state import Surface
+from app.web.state import AppState
 from tests.app.web.pages.seeding import EVIL, happen, seed
 from tests.databases import on_sqlite
 
@@ -22,7 +22,7 @@ CHECKS: dict[str, Any] = {
 }
 
 
-async def test_the_list_is_empty_in_words_and_then_names_sessions(http: httpx.AsyncClient, shared: Surface) -> None:
+async def test_the_list_is_empty_in_words_and_then_names_sessions(http: httpx.AsyncClient, shared: AppState) -> None:
     assert "No session yet" in (await http.get("/")).text
     await seed(shared)
     text = (await http.get("/")).text
@@ -32,7 +32,7 @@ async def test_the_list_is_empty_in_words_and_then_names_sessions(http: httpx.As
 
 
 async def test_a_session_shows_state_turns_checks_changes_and_where_to_look(
-    http: httpx.AsyncClient, shared: Surface
+    http: httpx.AsyncClient, shared: AppState
 ) -> None:
     session_id = await seed(shared, checks=CHECKS, notes=["A note for people."])
     await happen(shared, session_id, ("assistant_delta", {"text": "I look at it", "message_id": "m"}))
@@ -53,7 +53,7 @@ async def test_a_session_shows_state_turns_checks_changes_and_where_to_look(
 
 @on_sqlite
 async def test_text_from_elsewhere_is_text_and_the_policy_forbids_scripts(
-    http: httpx.AsyncClient, shared: Surface
+    http: httpx.AsyncClient, shared: AppState
 ) -> None:
     session_id = await seed(shared, title=EVIL, reason=EVIL, notes=[EVIL], summary=EVIL, branch=EVIL, diff=f"+{EVIL}")
     kinds = ("assistant_delta", "assistant_completed", "tool_started", "tool_completed", "error", "status", EVIL[:30])
@@ -73,7 +73,7 @@ async def test_an_unknown_session_is_not_found(http: httpx.AsyncClient) -> None:
 
 
 async def test_a_long_session_shows_its_newest_events_and_a_way_to_the_earlier_ones(
-    http: httpx.AsyncClient, shared: Surface, monkeypatch: pytest.MonkeyPatch
+    http: httpx.AsyncClient, shared: AppState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sessions, "EVENTS", 10)
     session_id = await seed(shared)
@@ -88,7 +88,7 @@ async def test_a_long_session_shows_its_newest_events_and_a_way_to_the_earlier_o
 
 @on_sqlite
 @pytest.mark.parametrize("before", ["-1", "x", "9" * 40, "", "٣"])
-async def test_an_odd_page_number_is_no_failure(http: httpx.AsyncClient, shared: Surface, before: str) -> None:
+async def test_an_odd_page_number_is_no_failure(http: httpx.AsyncClient, shared: AppState, before: str) -> None:
     await seed(shared)
     assert (await http.get("/sessions/s_1", params={"before": before})).status_code == 200
 

@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 
 from app.settings import Settings
 from app.web.app import create_app
-from app.web.state import Surface
+from app.web.state import AppState
 from github.emulator import LocalGitHub
 from loops.store.tables import Repository, Session
 
@@ -30,8 +30,8 @@ class Service:
     sessions: dict[str, str]
 
     @property
-    def shared(self) -> Surface:
-        found: Surface = self.app.state.surface
+    def shared(self) -> AppState:
+        found: AppState = self.app.state.shared
         return found
 
     def browser(self, **headers: str) -> httpx.AsyncClient:

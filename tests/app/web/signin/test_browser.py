@@ -40,7 +40,7 @@ async def test_a_person_signs_in_watches_and_signs_out(
     public = f"http://127.0.0.1:{port}"
     local.set_callback(f"{public}/signin/callback")
     app = create_app(options(local, tmp_path, sqlite_url, redis_url, public_url=public))
-    shared = app.state.surface
+    shared = app.state.shared
     async with serving(app, port):
         session_id = await seed(shared)
         async with shared.database.write() as tx:
