@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from k8s.boxes import NAME_PATTERN, BoxesUnavailable, BoxSpec, BoxState, BoxStatus, Known, Reconciled
-from k8s.runner import processes
 from k8s.runner.files import PASSED_ON
+from k8s.runner.processes import process_tree
 from k8s.runner.state import Home, held, lock, remove_tree, signed, write_atomically
 
 RUNNER = Path(__file__).resolve().parent / "runner"
@@ -114,7 +114,7 @@ class LocalBoxes:
                 about = {"labels": dict(spec.labels), "owner_key": spec.owner_key, "service_url": spec.service_url}
                 write_atomically(folder / "box.json", json.dumps(about))
                 if _runs(folder) and before.get("service_url") != spec.service_url:
-                    # its agents and their keepers go on; the runner that comes takes them up
+                    # its agents and their supervisors go on; the runner that comes takes them up
                     _kill_reporters(folder)
                 if not _runs(folder):
                     return self._start(folder, spec)
@@ -219,7 +219,7 @@ def _kill_reporters(folder: Path) -> None:
     until = time.monotonic() + STOP_SECONDS
     while (pids := _reporters(folder)) and time.monotonic() < until:
         for pid in pids:
-            processes.send(pid, signal.SIGKILL)
+            process_tree.send(pid, signal.SIGKILL)
         time.sleep(0.02)
 
 
@@ -228,24 +228,24 @@ def _end(folder: Path) -> None:
     home = Home(folder / "home")
     runner = signed(_runner_lock(folder))
     if runner and _runs(folder):
-        processes.send(runner, signal.SIGTERM)
+        process_tree.send(runner, signal.SIGTERM)
         until = time.monotonic() + STOP_SECONDS
         while _runs(folder) and time.monotonic() < until:
             time.sleep(0.02)
     states = home.turn_states()
-    keepers = {pid for state in states if held(state.keeper) for pid in [signed(state.keeper)] if pid}
-    doomed = keepers | _reporters(folder)
+    supervisors = {pid for state in states if held(state.supervisor) for pid in [signed(state.supervisor)] if pid}
+    doomed = supervisors | _reporters(folder)
     turns = [turn for turn in (state.turn() for state in states) if turn]
     places = [home.path / turn.workdir for turn in turns]
     entry = f"HOME={home.path}".encode()
 
-    def ours(process: processes.Process) -> bool:
+    def ours(process: process_tree.Process) -> bool:
         return (
             process.pid in doomed
-            or processes.carries(process.pid, entry)
-            or (bool(places) and processes.works_in(process.pid, places))
+            or process_tree.carries(process.pid, entry)
+            or (bool(places) and process_tree.works_in(process.pid, places))
         )
 
-    _, left = processes.sweep(roots=doomed, also=ours, collect=lambda: None)
+    _, left = process_tree.sweep(roots=doomed, also=ours, collect=lambda: None)
     if left:
         raise BoxesUnavailable(f"processes {sorted(left)} of box {folder.name} cannot be killed")

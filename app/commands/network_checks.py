@@ -8,7 +8,7 @@ from app.settings import Settings
 from github.client.app import GitHubApp
 from github.webhooks.deliveries import walk
 from k8s.cluster import Cluster, ClusterError, ClusterUnreachable
-from k8s.walls import ProbeFailed, missing_isolation, reach
+from k8s.network_policy_probe import ProbeFailed, missing_isolation, reach
 
 DAYS = 3
 METADATA = "169.254.169.254:80"

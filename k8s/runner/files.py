@@ -9,7 +9,8 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
-from . import processes, protocol
+from . import protocol
+from .processes import process_tree
 from .protocol import FileBack, ProtocolError, Turn, TurnFile
 from .state import Home, TurnState
 
@@ -64,7 +65,7 @@ def environment(places: Places, turn: Turn, base: Mapping[str, str]) -> dict[str
     env["HOME"] = str(places.home)
     env["PWD"] = str(places.workdir)
     env.update({name: places.fill(value) for name, value in turn.env.items()})
-    env[processes.MARKER_NAME] = turn.marker
+    env[process_tree.MARKER_NAME] = turn.marker
     return env
 
 

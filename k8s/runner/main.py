@@ -19,16 +19,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import processes, protocol
-from .link import FIRST_PAUSE, LONGEST_PAUSE, Link, Refused, Unreachable, jittered
+from . import protocol
+from .processes import process_tree
 from .protocol import ProtocolError, Turn
+from .service.link import FIRST_PAUSE, LONGEST_PAUSE, Link, Refused, Unreachable, jittered
 from .state import Held, Home, TurnState, held, lock, sign, signed
-from .turn import Supervisor
+from .turn import TurnRun
 
 VERSION = "1"
 STOPPED, REFUSED, HOME_HELD = 0, 3, 4
 CRASHES = 5
-"""How often one turn may bring its supervisor down before it is given up."""
+"""How often one turn may bring its reporter down before it is given up."""
 
 STOP_SECONDS = 20.0
 """How long turns may take to report when the box is being stopped."""
@@ -112,7 +113,7 @@ class _Running:
 
 
 class Runner:
-    """Holds one home, and the supervisors of its turns. One thread, so that it may fork at any time."""
+    """Holds one home, and the reporters of its turns. One thread, so that it may fork at any time."""
 
     def __init__(self, options: Options) -> None:
         self._options = options
@@ -138,8 +139,8 @@ class Runner:
             self._log(f"home={self._home.path} is held by the runner with pid {signed(self._home.root / 'lock')}")
             return HOME_HELD
         sign(self._lock)
-        processes.become_subreaper()
-        if not processes.COMPLETE:
+        process_tree.become_subreaper()
+        if not process_tree.COMPLETE:
             self._log(
                 f"platform={sys.platform} has no child subreaper: processes that leave tree and group may survive"
             )
@@ -227,7 +228,7 @@ class Runner:
         self._start(_Running(turn.turn, turn))
         return True
 
-    # supervisors
+    # reporters
 
     def _start(self, running: _Running) -> None:
         # a fork must share no connection
@@ -239,19 +240,19 @@ class Runner:
         if pid == 0:
             code = 1
             try:
-                code = self._supervise(running, mother, siblings, blocked)
+                code = self._report(running, mother, siblings, blocked)
             except BaseException as error:
-                self._log(f"turn={running.turn_id} supervisor failed: {type(error).__name__}: {error}")
+                self._log(f"turn={running.turn_id} reporter failed: {type(error).__name__}: {error}")
             finally:
                 os._exit(code)
         self._running[pid] = running
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
-    def _supervise(self, running: _Running, mother: int, siblings: set[int], mask: set[int | signal.Signals]) -> int:
+    def _report(self, running: _Running, mother: int, siblings: set[int], mask: set[int | signal.Signals]) -> int:
         os.close(self._lock)
-        processes.become_subreaper()
+        process_tree.become_subreaper()
         link = Link(self._options.service, self._options.token_file)
-        supervisor = Supervisor(
+        turn_run = TurnRun(
             self._home,
             link,
             running.turn_id,
@@ -259,24 +260,24 @@ class Runner:
             self._options.beat_seconds,
             self._options.keep_days * 86400,
         )
-        signal.signal(signal.SIGTERM, supervisor.stop)
-        signal.signal(signal.SIGINT, supervisor.stop)
+        signal.signal(signal.SIGTERM, turn_run.stop)
+        signal.signal(signal.SIGINT, turn_run.stop)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
         def strays() -> tuple[set[int], set[int]]:
-            others = [state.keeper for state in self._home.turn_states() if state.id != running.turn_id]
-            keepers = {pid for path in others if held(path) for pid in [signed(path)] if pid}
-            return {mother, os.getpid()}, siblings | keepers
+            others = [state.supervisor for state in self._home.turn_states() if state.id != running.turn_id]
+            supervisors = {pid for path in others if held(path) for pid in [signed(path)] if pid}
+            return {mother, os.getpid()}, siblings | supervisors
 
         try:
-            supervisor.run(running.turn, strays)
+            turn_run.run(running.turn, strays)
         except Refused as refused:
             self._log(f"turn={running.turn_id} token refused: {refused}")
             return REFUSED
         return 0
 
     def _collect(self, *, wait: bool) -> None:
-        """Reap what has ended; with `wait`, at least one supervisor, if there is any."""
+        """Reap what has ended; with `wait`, at least one reporter, if there is any."""
         while self._running:
             pid, status = os.waitpid(-1, 0 if wait else os.WNOHANG)
             if pid == 0:
@@ -290,15 +291,15 @@ class Runner:
                 self._refused = True
             elif code != 0:
                 self._recover(running, code)
-        processes.reap()
+        process_tree.reap()
 
     def _recover(self, running: _Running, code: int) -> None:
-        self._log(f"turn={running.turn_id} supervisor ended with {code}")
+        self._log(f"turn={running.turn_id} reporter ended with {code}")
         running.crashes += 1
         if running.crashes >= CRASHES:
             self._log(f"turn={running.turn_id} is given up after {CRASHES} crashes")
             state = TurnState(self._home, running.turn_id)
-            Supervisor.forget(self._home, state, running.turn or state.turn())
+            TurnRun.forget(self._home, state, running.turn or state.turn())
             return
         time.sleep(min(0.2 * 2**running.crashes, LONGEST_PAUSE))
         self._start(running)
@@ -309,15 +310,15 @@ class Runner:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         self._log(f"stops, {len(self._running)} turns running")
         for pid in self._running:
-            processes.send(pid, signal.SIGTERM)
+            process_tree.send(pid, signal.SIGTERM)
         until = time.monotonic() + STOP_SECONDS
 
         # asked of the system: the one that ended as the signal came may have been reaped unnoticed
-        while (alive := [pid for pid in self._running if processes.look_up(pid)]) and time.monotonic() < until:
-            processes.reap()
+        while (alive := [pid for pid in self._running if process_tree.look_up(pid)]) and time.monotonic() < until:
+            process_tree.reap()
             time.sleep(0.02)
         for pid in alive:
-            processes.send(pid, signal.SIGKILL)
+            process_tree.send(pid, signal.SIGKILL)
         return STOPPED
 
 

@@ -1,4 +1,4 @@
-"""Everything before the agent starts: checkout, evidence, files, and the task for its keeper."""
+"""Everything before the agent starts: checkout, evidence, files, and the task for its supervisor."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from . import disk, files, protocol, pruning
-from .checkout import Checkout, CheckoutFailed
+from . import disk, files, protocol
 from .files import Places
-from .git import GitError
-from .keeper import Task
-from .link import Gone, Link, Rejected, Unreachable
+from .git import pruning
+from .git.checkout import Checkout, CheckoutFailed
+from .git.command import GitError
+from .git.object_store import FetchFailed, Store
+from .processes.process_supervisor import Task
 from .protocol import Repository, Result, Turn
-from .shipping import Shipping
+from .service.link import Gone, Link, Rejected, Unreachable
+from .service.shipping import Shipping
 from .state import Home, TurnState
-from .store import FetchFailed, Store
 
 
 class _Cancelled(Exception):

@@ -9,15 +9,17 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from . import changes, disk, files, keeper, protocol
-from .checkout import Checkout, agent_head
+from . import disk, files, protocol
 from .files import Places
-from .git import Git, GitError, make_private
-from .link import Link, Rejected, Unreachable
+from .git import changes
+from .git.checkout import Checkout, agent_head
+from .git.command import Git, GitError, make_private
+from .git.object_store import Store
+from .processes import process_supervisor
 from .protocol import Change, Repository, Result, Turn, Usage
-from .shipping import Shipping
+from .service.link import Link, Rejected, Unreachable
+from .service.shipping import Shipping
 from .state import Home, TurnState
-from .store import Store
 
 
 class Reporter:
@@ -44,22 +46,22 @@ class Reporter:
             "usage": Usage(end.get("cpu_seconds", 0.0), end.get("max_rss", 0)),
             "swept": end.get("swept", 0),
         }
-        if turn.repository is None or end["how"] == keeper.NOT_STARTED:
+        if turn.repository is None or end["how"] == process_supervisor.NOT_STARTED:
             return Result(reason, message=message, **about)
         return self._with_changes(places, turn, turn.repository, reason, [message, said], about)
 
     def _explain(self, end: dict[str, Any], turn: Turn) -> tuple[str, str]:
         how, code, cancel = end["how"], end.get("exit_code"), self._state.cancel()
         left = f" {len(end['left'])} of its processes could not be killed." if end.get("left") else ""
-        if how == keeper.NOT_STARTED:
+        if how == process_supervisor.NOT_STARTED:
             return protocol.START_FAILED, str(end.get("message", ""))
-        if how == keeper.DEADLINE:
+        if how == process_supervisor.DEADLINE:
             return protocol.TIMEOUT, f"The agent was ended after {turn.limits.seconds:g} seconds, its limit.{left}"
-        if how == keeper.ASKED and cancel is not None:
+        if how == process_supervisor.ASKED and cancel is not None:
             return protocol.CANCELLED, f"The agent was ended: {cancel}.{left}"
-        if how == keeper.ASKED:
+        if how == process_supervisor.ASKED:
             return protocol.RUNNER_RESTARTED, f"The box was stopped while the agent worked.{left}"
-        if how != keeper.EXITED:
+        if how != process_supervisor.EXITED:
             return (
                 protocol.RUNNER_RESTARTED,
                 f"The runner was killed while the agent worked; how that ended is not known.{left}",

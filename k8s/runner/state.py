@@ -1,12 +1,12 @@
 """What a runner keeps on the home volume: enough to go on after a `kill -9` of any of its processes, and no secret.
 
     {home}/.greenloop/lock               held by the one runner of this home; its process id
-    {home}/.greenloop/repos/{id}         objects fetched from one repository (`store`)
-    {home}/.greenloop/checkouts/{…}      what is known of one checkout (`checkout`)
+    {home}/.greenloop/repos/{id}         objects fetched from one repository (`git.object_store`)
+    {home}/.greenloop/checkouts/{…}      what is known of one checkout (`git.checkout`)
     {home}/.greenloop/turns/{turn}/      one turn, until its result is acknowledged:
         lock        held by the process that reports the turn
         turn.json   the turn without environment, stdin and file contents
-        keeper      held by the process that keeps the agent; its process id. Here once the agent may have started
+        supervisor  held by the process that keeps the agent; its process id. Here once the agent may have started
         pid         the agent: process id and start time
         stdout, stderr
         cancel      why the service asked for the end
@@ -148,7 +148,7 @@ class TurnState:
         self.path = home.turns / turn
         self.stdout = self.path / "stdout"
         self.stderr = self.path / "stderr"
-        self.keeper = self.path / "keeper"
+        self.supervisor = self.path / "supervisor"
         self.files = self.path / "files"
 
     def make(self, turn: Turn) -> None:
@@ -193,7 +193,7 @@ class TurnState:
         write_atomically(self.path / "ended.json", json.dumps(end))
 
     def end(self) -> dict[str, Any] | None:
-        """How the agent ended; None when its keeper did not live to say so."""
+        """How the agent ended; None when its supervisor did not live to say so."""
         try:
             end = json.loads((self.path / "ended.json").read_text())
         except (OSError, ValueError):

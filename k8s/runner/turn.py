@@ -13,19 +13,20 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from . import disk, files, keeper, processes, protocol
+from . import disk, files, protocol
 from .files import Places
-from .link import Gone, Link, Rejected
+from .git.pruning import make_space, prune_old
 from .preparing import Preparation, unprepared
+from .processes import process_supervisor, process_tree
 from .protocol import ProtocolError, Result, Turn
-from .pruning import make_space, prune_old
 from .reporting import Reporter
 from .scrub import scrub
-from .shipping import Shipping
+from .service.link import Gone, Link, Rejected
+from .service.shipping import Shipping
 from .state import Home, TurnState, held, lock, sign, signed
 
 
-class Supervisor:
+class TurnRun:
     """Runs one turn, or takes up one that another process left behind. `log` takes one short line."""
 
     def __init__(
@@ -42,7 +43,7 @@ class Supervisor:
         self._state = TurnState(home, turn_id)
         self._log = log
         self._keep_seconds = keep_seconds
-        self._keeper: int | None = None
+        self._supervisor: int | None = None
         self._stopped = False
         self._shipping = Shipping(link, self._state, beat_seconds)
         self._preparation = Preparation(home, link, self._state, self._shipping, log)
@@ -73,7 +74,7 @@ class Supervisor:
             self._send(turn, unprepared(self._home, error))
             self._state.remove()
             return
-        began = self._state.keeper.exists()
+        began = self._state.supervisor.exists()
         known = self._state.turn() if began else turn or self._state.turn()
         if known is None or (turn is None and not began):
             self._log("left before its agent started, forgotten")
@@ -123,7 +124,7 @@ class Supervisor:
         self._shipping.begin()
         # a fork must share no connection
         self._link.close()
-        self._keeper = keeper.start(self._state, task)
+        self._supervisor = process_supervisor.start(self._state, task)
         if self._stopped:
             self._end_agent()
         return self._finish(places, turn, lambda: ({os.getpid()}, set()), said)
@@ -131,29 +132,29 @@ class Supervisor:
     # while the agent runs
 
     def _end_agent(self) -> None:
-        if held(self._state.keeper):
-            pid = signed(self._state.keeper) or self._keeper
+        if held(self._state.supervisor):
+            pid = signed(self._state.supervisor) or self._supervisor
             if pid:
-                processes.send(pid, signal.SIGTERM)
+                process_tree.send(pid, signal.SIGTERM)
 
     def _drop_agent(self) -> None:
         """End the agent, if there is one, and wait until nothing of it is left."""
         self._end_agent()
-        while held(self._state.keeper):
+        while held(self._state.supervisor):
             time.sleep(0.05)
-            processes.reap()
+            process_tree.reap()
 
     def _follow(self) -> None:
         """Pass the output on until the agent has ended and all of it is acknowledged."""
 
         def cancelled(reason: str) -> None:
-            if self._state.cancel() is None and held(self._state.keeper):
+            if self._state.cancel() is None and held(self._state.supervisor):
                 self._log(f"cancelled: {reason}")
                 self._state.note_cancel(reason)
                 self._end_agent()
 
-        self._shipping.follow(lambda: not held(self._state.keeper), cancelled)
-        processes.reap()
+        self._shipping.follow(lambda: not held(self._state.supervisor), cancelled)
+        process_tree.reap()
 
     # after the agent
 
@@ -167,17 +168,19 @@ class Supervisor:
         return Reporter(self._home, self._link, self._state, self._shipping).result(places, turn, end, said)
 
     def _sweep_up(self, places: Places, turn: Turn, strays: Callable[[], tuple[set[int], set[int]]]) -> dict[str, Any]:
-        """The keeper was killed: nobody saw the agent end, and its processes went to whoever is above us."""
+        """The supervisor was killed: nobody saw the agent end, and its processes went to whoever is above us."""
         roots, spare = strays()
         agent = self._state.agent()
         since = agent[1] if agent else 0
 
-        def lost(process: processes.Process) -> bool:
+        def lost(process: process_tree.Process) -> bool:
             if agent and (process.pid, process.start) == agent:
                 return True
-            return process.start >= since > 0 and processes.works_in(process.pid, (places.workdir, self._state.files))
+            return process.start >= since > 0 and process_tree.works_in(
+                process.pid, (places.workdir, self._state.files)
+            )
 
-        killed, left = processes.sweep(roots=roots, marker=turn.marker, spare=spare, also=lost)
+        killed, left = process_tree.sweep(roots=roots, marker=turn.marker, spare=spare, also=lost)
         return {"how": "lost", "exit_code": None, "swept": len(killed), "left": sorted(left)}
 
     def _scrub(self, turn: Turn) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sqlalchemy import select, update
 
-from k8s.runner import processes
+from k8s.runner.processes import process_tree
 from loops.secrets import env_secrets
 from loops.secrets.vault import Vault
 from loops.store.tables import Blob, Turn
@@ -124,10 +124,10 @@ async def test_the_file_of_a_turn_whose_runner_was_killed_goes_with_the_next_run
             return bool(files(home.settings.folder, "begun"))
 
         await home.until(begun)
-        killed = [pid for pid in processes.table() if _is_runner(pid, home)]
+        killed = [pid for pid in process_tree.table() if _is_runner(pid, home)]
         assert killed
         for pid in killed:
-            processes.send(pid, signal.SIGKILL)
+            process_tree.send(pid, signal.SIGKILL)
         await home.ended()
         await home.until(lambda: gone(home))
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from k8s.runner import processes
+from k8s.runner.processes import process_tree
 from tests.e2e.demo import children, finish, start
 from tests.tools import need
 
@@ -21,7 +21,7 @@ def test_killing_a_process_again_and_again_changes_nothing_in_the_end(victim: st
     killed = 0
     while process.poll() is None and killed < KILLS:
         time.sleep(pause + chance.random() * 2)
-        killed += sum(processes.send(pid, signal.SIGKILL) for pid in children(process, victim))
+        killed += sum(process_tree.send(pid, signal.SIGKILL) for pid in children(process, victim))
     ended = finish(process, seconds=200)
     result = ended.result
     assert killed >= 3

@@ -20,7 +20,7 @@ from app.commands.cli import main
 from app.settings import Settings
 from app.web.ops import OpsServer
 from github.emulator import LocalGitHub
-from k8s import walls
+from k8s import network_policy_probe
 from k8s.rights import rules
 from tests.k8s.cluster_double.server import small_cluster
 
@@ -207,7 +207,7 @@ async def test_the_network_of_boxes_is_tried_where_that_is_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(network_checks, "METADATA", "127.0.0.1:2")  # this machine may be one of a cloud's
-    monkeypatch.setattr(walls, "SETTLE_SECONDS", 0)
+    monkeypatch.setattr(network_policy_probe, "SETTLE_SECONDS", 0)
     async with small_cluster(tmp_path / "cluster") as cluster, serving_plain(Starlette()) as url:
         cluster.make_namespace("boxes", enforce="restricted")
         given: dict[str, Any] = {

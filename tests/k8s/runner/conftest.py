@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from k8s import runner
-from k8s.runner import processes
+from k8s.runner.processes import process_tree
 from k8s.runner.state import held, signed
 from tests.k8s.runner.double import BOX, BOX_TOKEN, Service, Told, git, publish, running
 from tests.tools import need
@@ -99,7 +99,7 @@ class Box:
         return self.home / ".greenloop" / "turns" / str(told.turn["turn"])
 
     def holder(self, told: Told, lock: str) -> int:
-        """The process that holds one of a turn's locks: `lock` (it reports the turn) or `keeper`."""
+        """The process that holds one of a turn's locks: `lock` (it reports the turn) or `supervisor`."""
         path = self.state(told) / lock
         self.service.wait(lambda: held(path) and signed(path), what=f"for somebody to hold {path}")
         pid = signed(path)
@@ -116,13 +116,15 @@ class Box:
 
 def remains(marker: str) -> set[int]:
     """Processes with the marker in their environment."""
-    entry = f"{processes.MARKER_NAME}={marker}".encode()
-    return {pid for pid, process in processes.table().items() if not process.dead and processes.carries(pid, entry)}
+    entry = f"{process_tree.MARKER_NAME}={marker}".encode()
+    return {
+        pid for pid, process in process_tree.table().items() if not process.dead and process_tree.carries(pid, entry)
+    }
 
 
 def alive(pid: int) -> bool:
     """Whether a process is there and no zombie."""
-    process = processes.look_up(pid)
+    process = process_tree.look_up(pid)
     return process is not None and not process.dead
 
 
@@ -154,10 +156,10 @@ def box(tmp_path: Path, service: Service) -> Iterator[Box]:
                 pass
         for told in service.told.values():
             for pid in remains(told.turn["marker"]):
-                processes.send(pid, signal.SIGKILL)
-        for pid in list(processes.table()):
-            if processes.works_in(pid, [made.home]):
-                processes.send(pid, signal.SIGKILL)
+                process_tree.send(pid, signal.SIGKILL)
+        for pid in list(process_tree.table()):
+            if process_tree.works_in(pid, [made.home]):
+                process_tree.send(pid, signal.SIGKILL)
         shutil.rmtree(tmp_path, ignore_errors=True)
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from k8s.runner import link, protocol
-from k8s.runner.link import Gone, Link, Refused, Rejected, Unreachable
+from k8s.runner import protocol
 from k8s.runner.main import read_options
+from k8s.runner.service import link
+from k8s.runner.service.link import Gone, Link, Refused, Rejected, Unreachable
 from tests.k8s.runner.conftest import RUNNER, Box
 from tests.k8s.runner.double import BOX, Service
 
@@ -112,8 +113,9 @@ def test_a_token_that_stays_refused_ends_in_giving_up(line: Link, monkeypatch: p
 def test_a_runner_whose_token_is_refused_exits_3(box: Box, tmp_path: Path) -> None:
     box.token_file.write_text("wrong")
     shutil.copytree(RUNNER, tmp_path / "runner")
-    source = (tmp_path / "runner" / "link.py").read_text()
-    (tmp_path / "runner" / "link.py").write_text(source.replace("REFUSED_SECONDS = 300.0", "REFUSED_SECONDS = 0.3"))
+    module = tmp_path / "runner" / "service" / "link.py"
+    source = module.read_text()
+    module.write_text(source.replace("REFUSED_SECONDS = 300.0", "REFUSED_SECONDS = 0.3"))
     command = [sys.executable, str(tmp_path / "runner"), *box.command()[2:]]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 3

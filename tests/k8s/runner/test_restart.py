@@ -8,7 +8,8 @@ import time
 
 import pytest
 
-from k8s.runner import processes, protocol
+from k8s.runner import protocol
+from k8s.runner.processes import process_tree
 from k8s.runner.state import signed
 from tests.k8s.runner.conftest import Box, alive, remains
 from tests.k8s.runner.double import Told
@@ -106,10 +107,10 @@ HIDING = "cd; env -i setsid nohup sleep 1000 >/dev/null 2>&1 & cd $OLDPWD; echo 
 IN_CHECKOUT = "env -i setsid nohup sleep 1000 >/dev/null 2>&1 & echo $!; echo up; sleep 1000"
 
 
-def test_a_kill_of_the_keeper_ends_the_agent_and_whatever_it_hid(started: Box) -> None:
+def test_a_kill_of_the_supervisor_ends_the_agent_and_whatever_it_hid(started: Box) -> None:
     told = started.give(HIDING, started.commit({"a": "1"}))
     started.service.wait(lambda: told.output.count(b"\n") == 2)
-    os.kill(started.holder(told, "keeper"), signal.SIGKILL)
+    os.kill(started.holder(told, "supervisor"), signal.SIGKILL)
     result = started.service.result(told)
     assert result.reason == protocol.RUNNER_RESTARTED
     assert result.exit_code is None
@@ -119,12 +120,12 @@ def test_a_kill_of_the_keeper_ends_the_agent_and_whatever_it_hid(started: Box) -
     assert result.tree
 
 
-def test_a_kill_of_the_keeper_and_of_the_reporter_ends_the_agent_and_whatever_it_hid(started: Box) -> None:
+def test_a_kill_of_the_supervisor_and_of_the_reporter_ends_the_agent_and_whatever_it_hid(started: Box) -> None:
     told = started.give(HIDING, started.commit({"a": "1"}))
     started.service.wait(lambda: told.output.count(b"\n") == 2)
-    reporter, keeper = started.holder(told, "lock"), started.holder(told, "keeper")
+    reporter, supervisor = started.holder(told, "lock"), started.holder(told, "supervisor")
     os.kill(reporter, signal.SIGSTOP)
-    os.kill(keeper, signal.SIGKILL)
+    os.kill(supervisor, signal.SIGKILL)
     os.kill(reporter, signal.SIGKILL)
     assert started.service.result(told).reason == protocol.RUNNER_RESTARTED
     assert not alive(int(told.output.split()[0]))
@@ -134,7 +135,7 @@ def test_a_kill_of_the_keeper_and_of_the_reporter_ends_the_agent_and_whatever_it
 def test_a_kill_of_everything_at_once_is_reported_by_the_next_runner_and_nothing_survives_it(started: Box) -> None:
     told = started.give(IN_CHECKOUT, started.commit({"a": "1"}))
     started.service.wait(lambda: told.output.count(b"\n") == 2)
-    doomed = [started.holder(told, "lock"), started.holder(told, "keeper")]
+    doomed = [started.holder(told, "lock"), started.holder(told, "supervisor")]
     for pid in doomed:
         os.kill(pid, signal.SIGSTOP)
     started.kill()
@@ -184,7 +185,7 @@ def test_credentials_are_taken_away_after_a_crash_and_refreshed_ones_are_not_los
     ]
     told = started.give("echo new > ~/auth.json; echo up; sleep 1000", None, files=files)
     started.service.wait(lambda: told.output)
-    doomed = [started.holder(told, "lock"), started.holder(told, "keeper")]
+    doomed = [started.holder(told, "lock"), started.holder(told, "supervisor")]
     started.kill()
     for pid in doomed:
         os.kill(pid, signal.SIGKILL)
@@ -219,10 +220,10 @@ def test_kills_at_random_moments_never_lose_or_double_a_line_and_always_end_in_o
         time.sleep(chance.uniform(0, 0.4))
         if chance.random() < 0.6:
             box.kill()
-        for lock in ("lock", "keeper") if chance.random() < 0.1 else ("lock",):
+        for lock in ("lock", "supervisor") if chance.random() < 0.1 else ("lock",):
             pid = signed(box.state(told) / lock)
             if pid and chance.random() < 0.7 and alive(pid):
-                processes.send(pid, signal.SIGKILL)
+                process_tree.send(pid, signal.SIGKILL)
         if box.process is not None and box.process.poll() is not None:
             box.start()
     result = box.service.result(told)

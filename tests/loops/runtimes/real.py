@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from k8s.runner import processes, protocol
+from k8s.runner import protocol
+from k8s.runner.processes import process_tree
 from loops.runtimes import registry
 from loops.runtimes.base import Credential, Ending, Invocation, Outcome, Resume, RuntimeEvent, TurnRequest
 from loops.runtimes.scripted.brain import Script
@@ -204,7 +205,7 @@ def _handed_out(invocation: Invocation) -> dict[str, Any]:
 
 def _sleepers(home: Path) -> set[int]:
     """Processes of ours that sleep on: in the home, whatever became of their environment."""
-    return {pid for pid in processes.table() if processes.works_in(pid, [home]) and b"9876" in _words(pid)}
+    return {pid for pid in process_tree.table() if process_tree.works_in(pid, [home]) and b"9876" in _words(pid)}
 
 
 def _words(pid: int) -> bytes:

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from . import processes
-from .git import Git, GitError, make_private
-from .protocol import FetchToken, Repository
-from .state import Home, lock, remove_tree, sign
+from ..processes import process_tree
+from ..protocol import FetchToken, Repository
+from ..state import Home, lock, remove_tree, sign
+from .command import Git, GitError, make_private
 
 OURS = frozenset(("HEAD", "config", "objects", "refs", "shallow", "packed-refs"))
 TRIES = (0.0, 1.0, 2.0, 4.0)
@@ -60,7 +60,9 @@ class Store:
     def _tidy_after_a_crash(self, workdir: Path) -> None:
         """Whoever was here was killed: end the git that may still be at work, and take its locks away."""
         entries = [f"GIT_DIR={self.path}".encode(), f"GIT_WORK_TREE={workdir}".encode()]
-        processes.sweep(roots=(), also=lambda found: any(processes.carries(found.pid, entry) for entry in entries))
+        process_tree.sweep(
+            roots=(), also=lambda found: any(process_tree.carries(found.pid, entry) for entry in entries)
+        )
         for left in (*self.path.rglob("*.lock"), *self.objects.rglob("tmp_*")):
             left.unlink(missing_ok=True)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from k8s.runner import disk
+from k8s.runner.git.pruning import AT_ONCE, make_space, prune_old, record_of
 from k8s.runner.protocol import turn_from_json
-from k8s.runner.pruning import AT_ONCE, make_space, prune_old, record_of
 from k8s.runner.state import Home, TurnState
 from tests.k8s.runner.conftest import Box
 

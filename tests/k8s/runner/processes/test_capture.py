@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from k8s.runner.capture import Capture
+from k8s.runner.processes.capture import Capture
 
 
 def capture(path: Path, limit: int, pieces: list[bytes]) -> bytes:

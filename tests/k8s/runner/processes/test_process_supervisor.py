@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from k8s.runner import keeper, processes
+from k8s.runner.processes import process_supervisor, process_tree
 from k8s.runner.protocol import Turn
 from k8s.runner.state import Home, TurnState, held
 from tests.k8s.runner.conftest import alive, remains
@@ -44,27 +44,27 @@ time.sleep(0.3)
 
 
 class Kept:
-    """A keeper that was started for one script."""
+    """A supervisor that was started for one script."""
 
     def __init__(self, root: Path, *argv: str, seconds: float = 30, stdin: bytes = b"", output: int = 10**7) -> None:
         home = Home(root / "home")
         home.make()
-        self.marker = f"gl-keeper-{os.getpid()}-{time.monotonic_ns()}"
+        self.marker = f"gl-supervisor-{os.getpid()}-{time.monotonic_ns()}"
         self.state = TurnState(home, "t_1")
         self.state.path.mkdir(exist_ok=True)
         self.state.make(Turn(turn="t_1", marker=self.marker, workdir="w", argv=list(argv)))
-        env = {"PATH": os.environ["PATH"], processes.MARKER_NAME: self.marker}
-        task = keeper.Task(list(argv), env, root, stdin, self.marker, seconds, output)
-        self.pid = keeper.start(self.state, task)
+        env = {"PATH": os.environ["PATH"], process_tree.MARKER_NAME: self.marker}
+        task = process_supervisor.Task(list(argv), env, root, stdin, self.marker, seconds, output)
+        self.pid = process_supervisor.start(self.state, task)
 
     def ended(self, within: float = 60) -> dict[str, object]:
         until = time.monotonic() + within
-        while held(self.state.keeper):
-            assert time.monotonic() < until, "the keeper does not end"
+        while held(self.state.supervisor):
+            assert time.monotonic() < until, "the supervisor does not end"
             time.sleep(0.01)
         os.waitpid(self.pid, 0)
         end = self.state.end()
-        assert end is not None, (self.state.path / "keeper.error").read_text()
+        assert end is not None, (self.state.path / "supervisor.error").read_text()
         return end
 
     def printed(self, within: float = 60) -> str:
@@ -85,15 +85,15 @@ def read_pid(path: Path, within: float = 60) -> int:
 
 def test_the_exit_code_and_what_the_agent_took_are_known(tmp_path: Path) -> None:
     end = Kept(tmp_path, "bash", "-c", "exit 7").ended()
-    assert (end["how"], end["exit_code"], end["swept"]) == (keeper.EXITED, 7, 0)
+    assert (end["how"], end["exit_code"], end["swept"]) == (process_supervisor.EXITED, 7, 0)
     assert isinstance(end["max_rss"], int)
     assert 10**5 < end["max_rss"] < 10**9
 
 
-def test_who_looks_whether_there_is_a_keeper_does_not_keep_it_from_beginning(tmp_path: Path) -> None:
+def test_who_looks_whether_there_is_a_supervisor_does_not_keep_it_from_beginning(tmp_path: Path) -> None:
     state = Home(tmp_path / "home").turns / "t_1"
     state.mkdir(parents=True)
-    with subprocess.Popen([PYTHON, "-c", LOOKING, state / "keeper"], stdout=subprocess.PIPE) as looking:
+    with subprocess.Popen([PYTHON, "-c", LOOKING, state / "supervisor"], stdout=subprocess.PIPE) as looking:
         assert looking.stdout and looking.stdout.readline()
         assert Kept(tmp_path, "bash", "-c", "exit 7").ended()["exit_code"] == 7
 
@@ -142,7 +142,7 @@ def test_a_hanging_agent_is_ended_at_its_limit_with_time_for_last_words(tmp_path
     script = "trap 'echo interrupted; exit 5' INT; echo ready; while :; do sleep 0.05; done"
     kept = Kept(tmp_path, "bash", "-c", script, seconds=2)
     end = kept.ended()
-    assert (end["how"], end["exit_code"]) == (keeper.DEADLINE, 5)
+    assert (end["how"], end["exit_code"]) == (process_supervisor.DEADLINE, 5)
     assert kept.printed() == "ready\ninterrupted"
 
 
@@ -156,7 +156,7 @@ def test_an_agent_that_ignores_all_signals_is_gone_after_three_seconds(tmp_path:
     os.kill(kept.pid, signal.SIGTERM)
     end = kept.ended()
     assert time.monotonic() - began > 2.8
-    assert (end["how"], end["exit_code"]) == (keeper.ASKED, -signal.SIGKILL)
+    assert (end["how"], end["exit_code"]) == (process_supervisor.ASKED, -signal.SIGKILL)
     assert not alive(child)
 
 
@@ -216,7 +216,7 @@ def test_an_agent_that_does_not_read_its_prompt_is_not_held_up(tmp_path: Path) -
 )
 def test_an_agent_that_cannot_be_started_says_why_and_what_to_do(tmp_path: Path, argv: list[str], said: str) -> None:
     end = Kept(tmp_path, *argv).ended()
-    assert end["how"] == keeper.NOT_STARTED
+    assert end["how"] == process_supervisor.NOT_STARTED
     assert said in str(end["message"])
 
 

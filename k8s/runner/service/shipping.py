@@ -6,10 +6,10 @@ import os
 import time
 from collections.abc import Callable
 
-from . import protocol
+from .. import protocol
+from ..protocol import LONGEST_LINE, OUTPUT_CHUNK, Output
+from ..state import TurnState
 from .link import Link
-from .protocol import LONGEST_LINE, OUTPUT_CHUNK, Output
-from .state import TurnState
 
 PAUSE_SECONDS = 0.25
 LOOK_SECONDS = 0.03

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import protocol
-from .git import Git
-from .protocol import Change, Limits
+from .. import protocol
+from ..protocol import Change, Limits
+from .command import Git
 
 GITLINK = "160000"
 DIFF_CUT = "\n[greenloop: the diff is cut here, at {limit} bytes]\n"

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from k8s.runner import changes, protocol
-from k8s.runner.git import Git, make_private
+from k8s.runner import protocol
+from k8s.runner.git import changes
+from k8s.runner.git.command import Git, make_private
 from k8s.runner.protocol import Limits
 from tests.k8s.runner.conftest import Box
 from tests.k8s.runner.double import git

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import disk
-from .files import inside
-from .protocol import ProtocolError, Turn
-from .state import Held, Home, lock, remove_tree
+from .. import disk
+from ..files import inside
+from ..protocol import ProtocolError, Turn
+from ..state import Held, Home, lock, remove_tree
 
 AT_ONCE = 20
 """Most things to delete after one turn: the next turn waits for it."""

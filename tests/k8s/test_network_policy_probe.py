@@ -11,9 +11,9 @@ from kubernetes_validate.utils import validate
 
 from k8s.cluster import Cluster
 from k8s.identity import instance_labels
+from k8s.network_policy_probe import ProbeFailed, isolation, missing_isolation, probe_pod, reach
 from k8s.options import PodOptions
 from k8s.rights import rules
-from k8s.walls import ProbeFailed, isolation, missing_isolation, probe_pod, reach
 from tests.k8s.cluster_double.admission.podsecurity import violations
 from tests.k8s.cluster_double.objects.resources import BY_KIND
 from tests.k8s.cluster_double.server import SmallCluster, small_cluster

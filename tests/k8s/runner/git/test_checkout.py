@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from k8s.runner import protocol, store
-from k8s.runner.checkout import Checkout, agent_head
+from k8s.runner import protocol
+from k8s.runner.git import object_store
+from k8s.runner.git.checkout import Checkout, agent_head
+from k8s.runner.git.object_store import FetchFailed, Store
 from k8s.runner.protocol import FetchToken, Merge, Repository
 from k8s.runner.state import Home
-from k8s.runner.store import FetchFailed, Store
 from tests.k8s.runner.conftest import Box
 from tests.k8s.runner.double import git
 
@@ -41,7 +42,7 @@ class Place:
 
 @pytest.fixture
 def place(box: Box, monkeypatch: pytest.MonkeyPatch) -> Place:
-    monkeypatch.setattr(store, "TRIES", (0.0, 0.05, 0.05, 0.05))
+    monkeypatch.setattr(object_store, "TRIES", (0.0, 0.05, 0.05, 0.05))
     return Place(box)
 
 

@@ -15,12 +15,12 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from .files import make_folders
-from .git import Git, GitError, make_private
-from .protocol import SHA_PATTERN, Repository
+from ..files import make_folders
+from ..protocol import SHA_PATTERN, Repository
+from ..state import Home, remove_tree
+from .command import Git, GitError, make_private
+from .object_store import Store
 from .pruning import record_of
-from .state import Home, remove_tree
-from .store import Store
 
 AGENT_CONFIG = """\
 [core]

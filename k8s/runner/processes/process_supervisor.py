@@ -1,6 +1,6 @@
 """Keep one agent: start it, feed it, take what it prints, end it in time, and leave nothing of it behind.
 
-The keeper is a process of its own, with nothing else to do, so that no network and no other turn can hold it up. It
+The supervisor is a process of its own, with nothing else to do, so that no network and no other turn can hold it up. It
 goes on when the rest of the runner is killed. Whoever reports the turn watches its lock and reads `ended.json`.
 SIGTERM asks it to end the agent.
 """
@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import processes
+from ..state import TurnState, lock, sign
+from . import process_tree
 from .capture import Capture
-from .state import TurnState, lock, sign
 
 # from the first signal: INT lets a CLI write its last event, TERM is for those that ignore it (one needs it twice)
 STEPS = ((0.0, signal.SIGINT), (1.5, signal.SIGTERM), (2.2, signal.SIGTERM))
@@ -54,25 +54,25 @@ class Task:
 
 
 def start(state: TurnState, task: Task) -> int:
-    """Fork a keeper for `task`: its process id. From here on the turn counts as begun."""
-    # taken before the fork, so that there is no moment at which the keeper lives and the lock is free; waited for,
+    """Fork a supervisor for `task`: its process id. From here on the turn counts as begun."""
+    # taken before the fork, so that there is no moment at which the supervisor lives and the lock is free; waited for,
     # since whoever looks whether it is held has it for that moment
-    held = lock(state.keeper, wait=True)
+    held = lock(state.supervisor, wait=True)
     # nor one at which a request to end the agent meets the handler of the process we were forked from
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     pid = os.fork()
     if pid == 0:
         code = 1
         try:
-            _become_keeper(held)
-            keeper = _Keeper(state, task)
-            keeper.listen()
+            _become_supervisor(held)
+            supervisor = _Supervisor(state, task)
+            supervisor.listen()
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-            keeper.run()
+            supervisor.run()
             code = 0
         except BaseException as error:
             with contextlib.suppress(BaseException):
-                (state.path / "keeper.error").write_text(f"{type(error).__name__}: {error}")
+                (state.path / "supervisor.error").write_text(f"{type(error).__name__}: {error}")
         finally:
             os._exit(code)
     signal.pthread_sigmask(signal.SIG_SETMASK, mask)
@@ -80,7 +80,7 @@ def start(state: TurnState, task: Task) -> int:
     return pid
 
 
-def _become_keeper(held: int) -> None:
+def _become_supervisor(held: int) -> None:
     os.setsid()
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         # handled, not ignored: what is ignored stays ignored in the agent, and INT has to reach it
@@ -91,10 +91,10 @@ def _become_keeper(held: int) -> None:
             with contextlib.suppress(OSError):
                 os.close(descriptor)
     sign(held)
-    processes.become_subreaper()
+    process_tree.become_subreaper()
 
 
-class _Keeper:
+class _Supervisor:
     def __init__(self, state: TurnState, task: Task) -> None:
         self._state = state
         self._task = task
@@ -149,12 +149,12 @@ class _Keeper:
             restore_signals=True,
         )
         self._agent = agent.pid
-        # the keeper reaps for itself
+        # the supervisor reaps for itself
         agent.returncode = 0
         assert agent.stdin and agent.stdout and agent.stderr  # noqa: S101 - for the type checker: PIPE was asked for
-        found = processes.look_up(self._agent)
+        found = process_tree.look_up(self._agent)
         with contextlib.suppress(OSError):
-            # on a full disk it goes without: only a runner that finds no keeper asks for it
+            # on a full disk it goes without: only a runner that finds no supervisor asks for it
             self._state.note_agent(self._agent, found.start if found else 0)
         with contextlib.suppress(OSError):
             # where memory runs out, the agent goes before the runner
@@ -231,7 +231,7 @@ class _Keeper:
         settled = time.monotonic() + DRAIN_SECONDS
         while self._captures and time.monotonic() < settled and how == EXITED:
             self._turn_around(settled)
-        killed, left = processes.sweep(roots=[os.getpid()], marker=self._task.marker, collect=self._reap)
+        killed, left = process_tree.sweep(roots=[os.getpid()], marker=self._task.marker, collect=self._reap)
         # nobody is left to write: what is in the pipes is all there is, unless something survived
         settled = time.monotonic() + DRAIN_SECONDS
         while self._captures and time.monotonic() < settled:
@@ -244,7 +244,7 @@ class _Keeper:
             "swept": len(killed - {self._agent}),
             "left": sorted(left),
             "cpu_seconds": round(usage.ru_utime + usage.ru_stime, 3) if usage else 0.0,
-            "max_rss": usage.ru_maxrss * (1024 if processes.COMPLETE else 1) if usage else 0,
+            "max_rss": usage.ru_maxrss * (1024 if process_tree.COMPLETE else 1) if usage else 0,
         }
 
     def _end_agent(self) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from . import protocol
+from .. import protocol
 
 REQUEST_SECONDS = 30.0
 REFUSED_SECONDS = 300.0

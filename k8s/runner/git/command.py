@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from .files import DEFAULT_PATH, PASSED_ON
+from ..files import DEFAULT_PATH, PASSED_ON
 
 CONFIG = {
     "core.hooksPath": "/dev/null",

@@ -1,0 +1,1 @@
+"""The way to the service: requests, and the agent's output."""
