@@ -1,0 +1,109 @@
+"""A turn's commit on its branch, and the pull request: both are found again when this runs twice."""
+
+from github.client.repository import RepositoryHandle
+from github.publishing import pulls
+from github.publishing.commits import Person as CoAuthor
+from github.publishing.commits import commit_message
+from github.publishing.publish import Publication, Published, publish
+from github.publishing.trees import FileChange
+from github.repositories import queries
+from github.repositories.queries import Pull
+from k8s.runner.protocol import Result
+from loops.context import Loop
+from loops.store import journal
+from loops.store.tables import Blob, Person, Session, Turn
+from loops.turns import forks
+from loops.turns.pull_request import commit_subject, pull_body, pull_title
+from loops.turns.start import base_of
+
+
+async def publish_turn(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, result: Result) -> Published:
+    """Publish what the turn changed, and open the pull request where there is none.
+
+    Raises what `github.publishing` raises, and forks.HeadMoved.
+    """
+    if session.branch is None or result.tree is None or turn.base_sha is None:
+        raise ValueError(f"turn {turn.public_id} was reported without a branch, a tree or a base")
+
+    async def content_of(sha: str) -> bytes:
+        async with loop.database.read() as tx:
+            return (await tx.get_one(Blob, (turn.id, sha))).content
+
+    fork = await forks.allowed_pull(loop, repo, session)
+    message = commit_message(
+        commit_subject(session, turn), _body(turn), turn=turn.public_id, co_authors=await _co_authors(loop, turn, fork)
+    )
+    wanted = Publication(
+        turn.public_id,
+        session.branch,
+        turn.base_sha,
+        result.tree,
+        changes_of(result),
+        message,
+        merged=_taken_in(turn),
+    )
+    done = await publish(repo, wanted, content_of)
+    now = loop.clock()
+    async with loop.database.write() as tx:
+        fresh = await tx.get_one(Session, session.id)
+        fresh.head_sha, fresh.pushed_at = done.head, now
+        row = await tx.get_one(Turn, turn.id)
+        row.commit_sha = done.commit
+        text = f"commit {done.commit[:12]} on {session.branch}: {len(result.changes)} files"
+        await journal.append(
+            tx, session.id, [("published", {"commit": done.commit, "text": text})], at=now, turn_id=turn.id
+        )
+    if session.pull_number is None:
+        await _open_pull(loop, repo, session, turn, fork)
+    return done
+
+
+async def _open_pull(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, fork: Pull | None) -> None:
+    draft = bool((session.config or {}).get("draft_until_green", True))
+    base, _ = await base_of(repo, session, await queries.facts(repo))
+    pull = await pulls.open_or_find(
+        repo,
+        branch=session.branch or "",
+        base=base,
+        title=pull_title(session),
+        body=pull_body(session, turn, loop.options.public_url, loop.me.names[0], fork=fork),
+        draft=draft,
+    )
+    now = loop.clock()
+    async with loop.database.write() as tx:
+        fresh = await tx.get_one(Session, session.id)
+        fresh.pull_number, fresh.pull_node_id, fresh.pull_draft = pull.number, pull.node_id, pull.draft
+        fresh.pull_state, fresh.base_branch = "open", pull.base_ref
+        entry = ("pull_request", {"number": pull.number, "text": f"pull request #{pull.number}"})
+        await journal.append(tx, session.id, [entry], at=now, turn_id=turn.id)
+
+
+def changes_of(result: Result) -> list[FileChange]:
+    """The changes as a tree takes them: the path that a rename left is a deletion, unless something new is there."""
+    stands = {change.path for change in result.changes}
+    left = {change.old_path for change in result.changes if change.old_path} - stands
+    changes = [FileChange(change.path, change.mode, change.sha, change.size) for change in result.changes]
+    return changes + [FileChange(path) for path in sorted(filter(None, left))]
+
+
+async def _co_authors(loop: Loop, turn: Turn, fork: Pull | None) -> list[CoAuthor]:
+    """Who asked, and whose work it goes on with."""
+    found = [CoAuthor(fork.author_id, fork.author)] if fork is not None and fork.author_id else []
+    if turn.requested_by is not None:
+        async with loop.database.read() as tx:
+            person = await tx.get(Person, turn.requested_by)
+        if person is not None:
+            found.append(CoAuthor(person.id, person.login))
+    return found
+
+
+def _taken_in(turn: Turn) -> str | None:
+    """The commit that the box merged before the agent began; of a conflict turn it is one that nobody has seen."""
+    if turn.kind == "conflict":
+        return None
+    merge = ((turn.spec or {}).get("repository") or {}).get("merge")
+    return str(merge["sha"]) if merge else None
+
+
+def _body(turn: Turn) -> str:
+    return (turn.message or "") if turn.runtime != "command" else ""

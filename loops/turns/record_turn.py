@@ -1,0 +1,127 @@
+"""The end of a turn, written to its rows in one transaction."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from sqlalchemy import delete
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from github.publishing.publish import Published
+from k8s.runner import protocol
+from k8s.runner.protocol import Result
+from loops.boxes.box import ONCE_MORE, restart_turn
+from loops.context import Loop
+from loops.store import journal
+from loops.store.tables import Blob, Session, Turn
+from loops.turns.classify_result import TurnVerdict
+from loops.turns.whole_diff import WholeDiff
+
+CONVERSATION_GONE = "The agent's earlier conversation is gone: it begins a new one, with a summary of that."
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the box reported, and what the agent's parser made of the output.
+
+    `error`: why there is no answer. `limit`: the cap at which the CLI ended by itself. `conversation`: the CLI's own id
+    of it, with `totals` of what it used so far; `retry_fresh`: it is gone.
+    """
+
+    result: Result
+    error: str | None = None
+    limit: Literal["steps", "cost"] | None = None
+    retry_fresh: bool = False
+    conversation: str = ""
+    totals: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, turn: Turn) -> "Report":
+        """As the turn's row keeps it."""
+        outcome = (turn.result or {}).get("outcome") or {}
+        return cls(
+            protocol.result_from_json(turn.result or {}),
+            error=outcome.get("error"),
+            limit=outcome.get("limit"),
+            retry_fresh=bool(outcome.get("retry_fresh")),
+            conversation=str(outcome.get("session_id") or ""),
+            totals=outcome.get("totals") or {},
+        )
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a turn ended, with its publication and the diff of its whole branch if it was published."""
+
+    verdict: TurnVerdict
+    published: Published | None = None
+    diff: WholeDiff | None = None
+
+
+async def record_turn(loop: Loop, session: Session, turn: Turn, report: Report, ending: Ending) -> None:
+    """Write down how the turn ended, or have it run once more. Nothing is written twice."""
+    verdict = ending.verdict
+    async with loop.database.write() as tx:
+        row = await tx.get_one(Turn, turn.id)
+        fresh = await tx.get_one(Session, session.id)
+        if row.status != "reported":
+            return
+        if verdict.kind == "again" and row.lost == 0:
+            await _once_more(tx, row, f"{verdict.note} {ONCE_MORE}".strip(), loop.clock())
+            return
+        _keep_conversation(fresh, row, report)
+        if verdict.kind == "afresh":
+            await _once_more(tx, row, CONVERSATION_GONE, loop.clock())
+            return
+        row.finished_at, row.given, row.changed_files = loop.clock(), None, []
+        if ending.published is not None:
+            _published(fresh, row, report.result, ending)
+        elif verdict.kind == "nothing":
+            _unchanged(fresh, row)
+        else:
+            row.status = "cancelled" if verdict.kind == "cancelled" else "failed"
+            row.error = verdict.reason or verdict.kind
+            _note(fresh, verdict.note)
+        if verdict.reason != "push_refused":
+            await tx.execute(delete(Blob).where(Blob.turn_id == turn.id))
+
+
+async def _once_more(tx: AsyncSession, row: Turn, waits: str, now: float) -> None:
+    restart_turn(row, waits)
+    await journal.append(tx, row.session_id, [("status", {"text": waits})], at=now, turn_id=row.id)
+
+
+def _published(session: Session, row: Turn, result: Result, ending: Ending) -> None:
+    row.status = "done"
+    row.changed_files = [change.path for change in result.changes]
+    diff = ending.diff
+    session.status = "waiting"
+    session.diff = diff.text if diff else result.diff
+    session.changed_files = list(diff.files if diff else sorted({*session.changed_files, *row.changed_files}))
+    session.summary = row.message
+    _note(session, ending.verdict.note)
+
+
+def _unchanged(session: Session, row: Turn) -> None:
+    row.status = "done"
+    session.summary = row.message
+    if row.runtime == "command":
+        row.message = None  # a program's output is a log, not an answer
+    if session.head_sha is not None:
+        session.status = "waiting"
+
+
+def _note(session: Session, text: str) -> None:
+    if text and text not in session.notes:
+        session.notes = [*session.notes, text]
+
+
+def _keep_conversation(session: Session, row: Turn, report: Report) -> None:
+    """The CLI's own id of the conversation, so that the next turn goes on with it."""
+    if row.runtime is None:
+        return
+    if report.retry_fresh:
+        session.resume = {name: kept for name, kept in session.resume.items() if name != row.runtime}
+    elif report.conversation:
+        workdir = (row.spec or {}).get("workdir", "")
+        kept = {"id": report.conversation, "cwd": f"{{home}}/{workdir}", "totals": report.totals}
+        session.resume = {**session.resume, row.runtime: kept}
