@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 
 class Clock:
-    """Wall time plus an offset that only grows by `advance`."""
+    """Wall time plus an offset: a host whose clock is behind GitHub's sees a positive one."""
 
     def __init__(self) -> None:
         self.offset = timedelta(0)
@@ -15,6 +15,10 @@ class Clock:
     def advance(self, seconds: float) -> None:
         """Let `seconds` pass at once, for instance to expire a token."""
         self.offset += timedelta(seconds=seconds)
+
+    def set_offset(self, seconds: float) -> None:
+        """Run `seconds` ahead of this machine from now on, or behind it."""
+        self.offset = timedelta(seconds=seconds)
 
 
 def iso(moment: datetime) -> str:

@@ -7,7 +7,7 @@ POST /_local/installations  {"owner", "repositories"?, "permissions"?, "events"?
 POST /_local/webhook        {"url", "secret"?, "content_type"?}
 POST /_local/callbacks      {"urls"}: where people come back to after they let the App act for them
 POST /_local/faults         {"kind", …}; GET lists; DELETE clears
-POST /_local/clock          {"advance": seconds}
+POST /_local/clock          {"advance"?: seconds, "offset"?: seconds ahead of this machine}
 POST /_local/protections    {"repository", "branch", "contexts"?, "strict"?, "approvals"?, "refuse_pushes"?}
 POST /_local/rulesets       {"repository", "name", "include", "rules", "exclude"?}
 GET  /_local/state          everything there is, in short
@@ -66,7 +66,9 @@ def _fault(local: Admin, body: Json) -> Json:
 
 
 def _clock(local: Admin, body: Json) -> Json:
-    local.hub.clock.advance(float(body["advance"]))
+    if "offset" in body:
+        local.hub.clock.set_offset(float(body["offset"]))
+    local.hub.clock.advance(float(body.get("advance", 0)))
     return {"now": local.hub.clock.now().isoformat()}
 
 

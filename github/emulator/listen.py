@@ -5,12 +5,15 @@ import concurrent.futures
 import socket
 import threading
 from collections.abc import Callable, Sequence
+from email.utils import format_datetime
 from typing import TypeVar
 
 import uvicorn
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from github.emulator import logs, server
+from github.emulator.clock import Clock
 from github.emulator.hub import Hub
 
 T = TypeVar("T")
@@ -25,6 +28,22 @@ def bound(host: str, port: int) -> socket.socket:
     made = socket.create_server((host, port))
     made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return made
+
+
+class Dated:
+    """An application whose answers carry the `Date` of the local GitHub's own clock."""
+
+    def __init__(self, app: ASGIApp, clock: Clock) -> None:
+        self._app, self._clock = app, clock
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def dated(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                date = format_datetime(self._clock.now(), usegmt=True).encode()
+                message["headers"] = [*message.get("headers", []), (b"date", date)]
+            await send(message)
+
+        await self._app(scope, receive, dated)
 
 
 class Listener:
@@ -72,13 +91,14 @@ class Listener:
     async def _serve(self) -> None:
         for app in (server.application(self._hub, self._control), logs.application(self._hub)):
             config = uvicorn.Config(
-                app,
+                Dated(app, self._hub.clock),
                 log_config=None,
                 access_log=False,
                 lifespan="off",
                 loop="asyncio",
                 timeout_graceful_shutdown=1,
                 server_header=False,
+                date_header=False,
             )
             self._servers.append(uvicorn.Server(config))
         await self._hub.hooks.start()

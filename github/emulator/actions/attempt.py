@@ -13,6 +13,7 @@ from github.emulator.actions.runner import context
 from github.emulator.actions.runner.jobrun import JobRun
 from github.emulator.acts import checks
 from github.emulator.acts import runs as acts
+from github.emulator.faults import Faults
 from github.emulator.forge import Forge
 from github.emulator.store.runs import Job, Run
 
@@ -26,6 +27,7 @@ class Attempt:
     def __init__(
         self,
         forge: Forge,
+        faults: Faults,
         seconds: float,
         slots: asyncio.Semaphore,
         run: Run,
@@ -33,7 +35,7 @@ class Attempt:
         only: set[str] | None,
     ) -> None:
         self.forge, self.run, self.spec = forge, run, spec
-        self._seconds = seconds
+        self._faults, self._seconds = faults, seconds
         self._slots, self._only = slots, only
         self._cancelled = asyncio.Event()
         self._results: dict[str, Json] = {}
@@ -56,7 +58,7 @@ class Attempt:
             results = [row["result"] for row in self._results.values()]
             order = ("failure", "cancelled", "success")
             worst = next((word for word in order if word in results), "success" if not results else "skipped")
-            acts.run_completed(self.forge, self.run, worst)
+            acts.run_completed(self.forge, self.run, self._faults.concluded(self.run.workflow.path, worst))
         except (BadWorkflow, BadExpression) as error:
             self.run.problem = str(error)
             acts.run_completed(self.forge, self.run, "startup_failure")

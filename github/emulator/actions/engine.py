@@ -13,6 +13,7 @@ from github.emulator.actions.planning import Found
 from github.emulator.actions.shelf import LogShelf
 from github.emulator.acts import checks, pulls
 from github.emulator.acts import runs as acts
+from github.emulator.faults import Faults
 from github.emulator.forge import Event, Forge
 from github.emulator.git import commits
 from github.emulator.git.refs import Update
@@ -26,18 +27,20 @@ from github.emulator.store.users import User
 
 log = structlog.get_logger(__name__)
 _GOOD = ("success", "neutral", "skipped")
+EVENTS = ("push", "pull_request")
 PULL_EVENTS = ("pull_request", "pull_request_target")
 
 
 class Engine:
     """Reacts to pushes and pull requests. Everything happens on the server's loop; what comes before it waits."""
 
-    def __init__(self, forge: Forge, options: Options) -> None:
-        self._forge, self._store, self._options = forge, forge.store, options
+    def __init__(self, forge: Forge, faults: Faults, options: Options) -> None:
+        self._forge, self._store, self._faults, self._options = forge, forge.store, faults, options
         self.logs = LogShelf(forge.store)
         self.slots = asyncio.Semaphore(options.parallel_jobs)
         self._attempts: dict[int, Attempt] = {}
         self._waiting: list[Attempt] = []
+        self._delayed: set[asyncio.TimerHandle] = set()
         self._started = False
 
     async def start(self) -> None:
@@ -49,23 +52,49 @@ class Engine:
     async def stop(self) -> None:
         """End every job; nothing of them is left running."""
         self._started = False
+        for delayed in self._delayed:
+            delayed.cancel()
+        self._delayed.clear()
         tasks = [attempt.cancel() for attempt in list(self._attempts.values())]
         await asyncio.gather(*tasks, return_exceptions=True)
 
     @property
     def busy(self) -> bool:
-        return bool(self._attempts)
+        return bool(self._attempts or self._delayed)
 
     # events
 
     def follow(self, event: Event) -> None:
-        """Something happened in a repository: start the workflows that it starts."""
+        """Something happened in a repository: start the workflows that it starts, or later if a fault says so."""
+        if event.name not in EVENTS:
+            return
+        faults = self._faults.for_ci(event.name, event.action)
+        if any(fault.kind == "ci_lost" for fault in faults):
+            return
+        delay = sum(fault.seconds for fault in faults)
+        if not delay or not self._started:
+            self._react(event)
+            return
+
+        def late() -> None:
+            try:
+                self._react(event)
+            finally:  # busy until the runs are: others look from another thread
+                self._delayed.discard(handle)
+
+        handle = asyncio.get_running_loop().call_later(delay, late)
+        self._delayed.add(handle)
+
+    def _react(self, event: Event) -> None:
+        if event.repository.deleted:
+            return
         if event.name == "push" and not event.payload["deleted"]:
             update = Update(event.payload["before"], event.payload["after"], event.payload["ref"])
             self._push(event.repository, update, event.sender)
         if event.name == "pull_request" and event.action is not None:
             issue = self._store.issue(event.repository, event.payload["number"])
-            if issue is not None and issue.pull is not None:
+            head = event.payload["pull_request"]["head"]["sha"]
+            if issue is not None and issue.pull is not None and issue.pull.head_sha == head:
                 self._pull_request(issue.pull, event.action, event.sender)
 
     def _push(self, repository: Repository, update: Update, by: User) -> None:
@@ -191,7 +220,7 @@ class Engine:
     def _launch(self, run: Run, one: Found, only: set[str] | None = None) -> None:
         if one.spec is None:
             return
-        attempt = Attempt(self._forge, self._options.job_seconds, self.slots, run, one.spec, only)
+        attempt = Attempt(self._forge, self._faults, self._options.job_seconds, self.slots, run, one.spec, only)
         if self._started:
             self._begin(attempt)
         else:

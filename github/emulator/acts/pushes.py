@@ -17,7 +17,7 @@ MAX_COMMITS = 2048
 
 def pushed(forge: Forge, repository: Repository, update: Update, by: User) -> None:
     """Tell everybody: `create`/`delete`, `push`, pull requests of the branch, check suites and workflows."""
-    repository.pushed_at = repository.updated_at = forge.now()
+    repository.pushed_at = repository.updated_at = repository.moved[update.ref] = forge.now()
     branch = update.ref.removeprefix("refs/heads/") if update.ref.startswith("refs/heads/") else None
     tag = update.ref.removeprefix("refs/tags/") if update.ref.startswith("refs/tags/") else None
     if branch is None and tag is None:

@@ -1,7 +1,8 @@
 """One REST call on its way through a handler."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from github.emulator.actor import Actor
@@ -72,6 +73,15 @@ class Call:
         if self.actor.user is None:
             raise Refusal(401, "Requires authentication")
         return self.actor.user
+
+    def lags(self, what: str, thing: Hashable, written: datetime | None) -> bool:
+        """Whether a fault hides `thing`, written at that moment; what is older than this server was there always."""
+        return written is not None and self.hub.faults.lags(what, thing, (self.store.now() - written).total_seconds())
+
+    def ref_lags(self, what: str, repository: Repository, ref: str) -> bool:
+        """The same for a full ref as it is now."""
+        moved = repository.moved.get(ref)
+        return self.lags(what, (repository.id, ref, moved), moved)
 
     def number(self, name: str) -> int:
         """A numeric path parameter; 404 when it is none."""

@@ -48,7 +48,7 @@ class Ruleset:
 
 @dataclass(eq=False)
 class Repository:
-    """A repository. Everything is keyed on `id`: names change."""
+    """A repository. Everything is keyed on `id`: names change. `moved`: when each ref was last made or moved."""
 
     id: int
     owner: User
@@ -74,6 +74,7 @@ class Repository:
     protections: dict[str, Protection] = field(default_factory=dict)
     rulesets: list[Ruleset] = field(default_factory=list)
     auto_suites: dict[int, bool] = field(default_factory=dict)
+    moved: dict[str, datetime] = field(default_factory=dict)
     last_number: int = 0
     last_run_number: dict[str, int] = field(default_factory=dict)
     deleted: bool = False

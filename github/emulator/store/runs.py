@@ -64,7 +64,10 @@ class Step:
 
 @dataclass(eq=False)
 class Job:
-    """A job of one attempt of a run. `log` is None until the job has one; `key` is its id in the workflow file."""
+    """A job of one attempt of a run. `log` is None until the job has one.
+
+    `key` is its id in the workflow file; all combinations of its matrix share it, and may share the name.
+    """
 
     id: int
     run: Run

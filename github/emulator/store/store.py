@@ -114,11 +114,15 @@ class Store:
 
     def jobs_at(self, run: Run, attempt: int) -> list[Job]:
         """The jobs of an attempt as a whole: its own, and those that it took over from the attempts before."""
-        newest: dict[str, Job] = {}
-        for job in self.jobs_of(run):
-            if job.attempt <= attempt and not (attempt == run.attempt and job.check.superseded):
-                newest[job.name] = job
-        return list(newest.values())
+        past = [job for job in self.jobs_of(run) if job.attempt <= attempt]
+        newest: dict[str, int] = {}
+        for job in past:
+            newest[job.key] = max(job.attempt, newest.get(job.key, 0))
+        return [
+            job
+            for job in past
+            if job.attempt == newest[job.key] and not (attempt == run.attempt and job.check.superseded)
+        ]
 
     def statuses_of(self, repository: Repository, sha: str) -> list[Status]:
         """Newest first."""

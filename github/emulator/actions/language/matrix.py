@@ -41,6 +41,14 @@ def unfold(matrix: Any) -> list[dict[str, Any]]:
 
 
 def suffix(row: dict[str, Any]) -> str:
-    """What GitHub appends to the name of a job of a matrix: its values in brackets."""
-    shown = [as_text(value) for value in row.values() if not isinstance(value, dict | list)]
+    """What GitHub appends to the name of a job of a matrix: its values in brackets, those inside objects too."""
+    shown = [text for value in row.values() for text in _leaves(value) if text]
     return f" ({', '.join(shown)})" if shown else ""
+
+
+def _leaves(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [text for item in value.values() for text in _leaves(item)]
+    if isinstance(value, list):
+        return [text for item in value for text in _leaves(item)]
+    return [as_text(value)]

@@ -138,7 +138,10 @@ def _filtered(call: Call, rows: list[CheckRun]) -> Listing:
     rows = [
         row
         for row in rows
-        if name in (None, row.name) and status in (None, row.status) and app in (None, str(row.suite.app.id))
+        if not call.lags("checks", row.id, row.created_at)
+        and name in (None, row.name)
+        and status in (None, row.status)
+        and app in (None, str(row.suite.app.id))
     ]
     rows.sort(key=lambda row: row.id, reverse=True)
     return Listing(rows, lambda row: views.run(call.store, row), "check_runs")

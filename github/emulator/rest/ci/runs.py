@@ -34,7 +34,11 @@ def find_job(call: Call) -> Job:
 def listed(call: Call) -> Listing:
     """Newest first; `status` takes a conclusion as well."""
     query = call.query
-    rows = [row for row in call.store.runs if row.repository is call.repository]
+    rows = [
+        row
+        for row in call.store.runs
+        if row.repository is call.repository and not call.lags("runs", row.id, row.created_at)
+    ]
     wanted: dict[str, Callable[[Run], str | None]] = {
         "head_sha": lambda row: row.head_sha,
         "branch": lambda row: row.head_branch,

@@ -49,7 +49,7 @@ def get(call: Call) -> Answer:
     """With the required checks of classic protection, which needs no admin right; rulesets only show as protected."""
     repository, name = call.repository, call.params["branch"]
     sha = refs.sha_of(repository.git, f"refs/heads/{name}")
-    if sha is None:
+    if sha is None or call.ref_lags("ref", repository, f"refs/heads/{name}"):
         raise Refusal(404, "Branch not found")
     protection = repository.protections.get(name)
     base = repositories.url(call.store, repository)

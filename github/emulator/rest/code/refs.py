@@ -20,7 +20,7 @@ def get(call: Call) -> Answer:
     refuse_empty(call)
     name = f"refs/{call.params['ref']}"
     sha = refs.sha_of(call.repository.git, name)
-    if sha is None:
+    if sha is None or call.ref_lags("ref", call.repository, name):
         raise not_found()
     return Answer(200, views.ref(call.store, call.repository, name, sha))
 
@@ -44,6 +44,9 @@ def _sha(call: Call) -> str:
 def move(call: Call, update: Update) -> None:
     """Move a ref as the caller, if no rule refuses it, and tell everybody."""
     git = call.repository.git
+    now = call.store.now()
+    if call.lags("ref_update", (call.repository.id, update), now):
+        raise unprocessable("Reference update failed")
     refused = policy.check(call.repository, call.actor, update)
     if refused is not None:
         raise unprocessable(refused.api or refused.reason)

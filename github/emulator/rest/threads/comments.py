@@ -23,7 +23,9 @@ def find(call: Call) -> Comment:
 
 
 def listed(call: Call) -> Listing:
-    rows = call.store.comments_of(issues.find(call))
+    rows = [
+        row for row in call.store.comments_of(issues.find(call)) if not call.lags("comments", row.id, row.created_at)
+    ]
     if "since" in call.query:
         try:
             since = datetime.fromisoformat(call.query["since"])

@@ -116,7 +116,7 @@ def _check_ends(call: Call, head_repository: Repository, head: str, base: str) -
         if pull.open and pull.base_ref == base and pull.head_repository is head_repository and pull.head_ref == head:
             raise custom("PullRequest", f"A pull request already exists for {label}.")
     git.fetch_object(head_repository.git, head_sha)
-    if git.is_ancestor(head_sha, base_sha):
+    if git.is_ancestor(head_sha, base_sha) or call.ref_lags("pull", head_repository, f"refs/heads/{head}"):
         shown = head if head_repository is repository else label
         raise custom("PullRequest", f"No commits between {base} and {shown}")
 
@@ -124,6 +124,8 @@ def _check_ends(call: Call, head_repository: Repository, head: str, base: str) -
 def get(call: Call) -> Answer:
     """Mergeability that nobody asked for yet is null, and known the next time."""
     pull, git = find(call), call.repository.git
+    if call.lags("pull_read", pull.id, pull.issue.created_at):
+        raise not_found()
     accept = call.headers.get("accept", "")
     if "diff" in accept or "patch" in accept:
         text = diff.unified(git, views.merge_base(pull), pull.head_sha)
