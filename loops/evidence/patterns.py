@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 
 import hyperscan
 
+from loops.evidence.compiled import compiled
+
 Found = Callable[[int, int, int, int, object], None]
 """Called with the pattern's index, 0, the offset behind its end, and two things of Hyperscan's own."""
 
@@ -14,13 +16,9 @@ class Patterns:
     threads may scan at once: several jobs' logs are distilled beside each other."""
 
     def __init__(self, patterns: Sequence[str], *, literal: bool, exact: Sequence[str] = ()) -> None:
-        count = len(patterns) + len(exact)
-        self._database = hyperscan.Database()
-        self._database.compile(
-            expressions=[pattern.encode() for pattern in (*patterns, *exact)],
-            flags=[*[hyperscan.HS_FLAG_CASELESS] * len(patterns), *[0] * len(exact)],
-            ids=list(range(count)),
-            elements=count,
+        self._database = compiled(
+            [pattern.encode() for pattern in (*patterns, *exact)],
+            [*[hyperscan.HS_FLAG_CASELESS] * len(patterns), *[0] * len(exact)],
             literal=literal,
         )
         # one scan at a time may use a scratch space, and the database's own is one for all threads

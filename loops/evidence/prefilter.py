@@ -28,11 +28,11 @@ class Prefilter:
         for i, each in enumerate(self._required):
             if not each.texts:
                 self._always |= 1 << i
-            for text in each.texts:
+            for text in sorted(each.texts):  # always in one order: the compiled database is kept
                 bits[text] = bits.get(text, 0) | 1 << i
         spoken = [word.texts for word in words]
         self._always |= 0 if all(spoken) else self.said
-        caseless = {text.lower() for texts in spoken for text in texts}
+        caseless = sorted({text.lower() for texts in spoken for text in texts})
         self._bits = (*(self.said for _ in caseless), *bits.values())
         self._patterns = Patterns(tuple(caseless), exact=tuple(bits), literal=True)
         self._beginning: dict[str, int] = {}
