@@ -2,15 +2,16 @@
 
 import itertools
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loops.evidence.clean import Lines
 from loops.evidence.general import DULL
-from loops.evidence.normal import alike
+from loops.evidence.normal import akin
 from loops.evidence.score import THRESHOLD, Scored
 
-FILL = 0.4  # of the budget may go to what stands around the worthy lines, where those are few
-AROUND = (6, 12)  # lines before and after that count as around
+FILL = 0.6  # of the budget may go to what stands around the worthy lines, where those are few
+AROUND = ((6, 12), (12, 24))  # lines before and after that count as around any line, and around a worthy one
 SOFT = 0.75  # of the budget is for anything above the threshold; the rest is for the clearly worthy
 WORTHY = 66.0
 NARROW = 320  # characters shown of a line
@@ -43,7 +44,7 @@ def choose(lines: Lines, scored: Scored, budget: int) -> Chosen:
             continue
         taken.add(i)
         size += cost
-    size = _fill(lines, scored, taken, again, size, budget * FILL)
+    size = _fill(lines, scored, points, taken, again, size, budget * FILL)
     _bridge(lines, scored, taken, again, budget * SOFT - size)
     return Chosen(tuple(sorted(taken)), times)
 
@@ -72,7 +73,7 @@ def _fold(lines: Lines, scored: Scored) -> tuple[list[float], dict[int, int], se
     # those that name a changed file are counted apart, for the many others not to push them out
     of_shape: Counter[tuple[int | str, bool]] = Counter()
     told = {
-        text.strip(): (id(shape) if shape else alike(text), favour > 0)
+        text.strip(): (id(shape) if shape else akin(text), favour > 0)
         for text, shape, favour, p in zip(lines.texts, scored.shapes, scored.favoured, points, strict=True)
         if p >= (40 if shape else THRESHOLD)
     }
@@ -115,16 +116,24 @@ def _guarded(lines: Lines, scored: Scored) -> set[int]:
     return guarded
 
 
-def _fill(lines: Lines, scored: Scored, taken: set[int], again: set[int], size: int, room: float) -> int:
+def _fill(
+    lines: Lines,
+    scored: Scored,
+    points: Sequence[float],
+    taken: set[int],
+    again: set[int],
+    size: int,
+    room: float,
+) -> int:
     """Where little was found, show what stands around it, the nearest first; all of a step that is short."""
     if size >= room or not taken:
         return size
     steps = {id(scored.step_of[i]) for i in taken if scored.points[i] >= WORTHY}
     anchors = sorted(i for i in taken if scored.points[i] >= 40)
     distance: dict[int, float] = {}
-    for before, sense in ((AROUND[0], -1), (AROUND[1], 1)):
+    for side, sense in ((0, -1), (1, 1)):
         for i in anchors:
-            for d in range(1, before + 1):
+            for d in range(1, AROUND[points[i] >= WORTHY][side] + 1):
                 j = i + sense * d
                 if not 0 <= j < len(lines.texts) or scored.step_of[j] is not scored.step_of[i]:
                     break

@@ -30,6 +30,23 @@ class Lines:
     texts: list[str]
     steps: list[str]
 
+    def with_more(self, more: "Lines") -> "Lines":
+        """These and, at their places, those of `more` that are not among them."""
+        known = set(self.numbers)
+        new = [i for i, number in enumerate(more.numbers) if number not in known]
+        if not new:
+            return self
+        both = Lines(self.numbers + more.numbers, self.texts + more.texts, self.steps + more.steps)
+        at = len(self.numbers)
+        return both.only(sorted([*range(at), *(at + i for i in new)], key=both.numbers.__getitem__))
+
+    def only(self, indexes: Iterable[int]) -> "Lines":
+        """Those at some indexes, in their order."""
+        picked = list(indexes)
+        return Lines(
+            [self.numbers[i] for i in picked], [self.texts[i] for i in picked], [self.steps[i] for i in picked]
+        )
+
     def gap_before(self, i: int) -> bool:
         return i == 0 or self.numbers[i] != self.numbers[i - 1] + 1
 

@@ -6,9 +6,11 @@ from dataclasses import replace
 
 from loops.evidence.choose import choose
 from loops.evidence.clean import Lines, lines
+from loops.evidence.commands import commands
 from loops.evidence.facts import diagnostics, failing_tests
 from loops.evidence.fingerprint import fingerprint
 from loops.evidence.kinds import kind_of
+from loops.evidence.links import linked
 from loops.evidence.model import Annotation, Distilled, Kind
 from loops.evidence.names import unshown
 from loops.evidence.normal import normal
@@ -18,6 +20,7 @@ from loops.evidence.score import Scored, score
 from loops.evidence.steps import Step, steps
 
 BUDGET = 16_000
+COMMANDS = 400  # that were run, the last ones, wherever they stand
 AT_ONCE = 200  # lines redacted together
 WORKFLOW = ".github"  # where GitHub puts the runner's own annotations of a job
 SHOWN = re.compile(r"^(\d+)\| ", re.M)
@@ -45,7 +48,8 @@ def distill(
     scan = Scan(chunks)
     if scan.total_bytes == 0:
         return _nothing("empty", "The log is empty.", 0, budget)
-    kept = lines(scan.windows())
+    whole = lines(scan.edges())
+    kept = lines(scan.windows()).with_more(whole.only(commands(whole.texts)[-COMMANDS:]))
     if redact is not None:
         kept.texts[:] = _without_keys(_redacted(kept.texts, redact), kept.texts)
         annotations = [
@@ -58,6 +62,7 @@ def distill(
     if failing is None and not annotations and _quiet(kept, scored, found):
         text = f"Nothing in this log of {scan.total_lines} lines says that anything failed."
         return _nothing("passed", text, scan.total_lines, budget)
+    kept, scored = linked(kept, scored, whole, redact)
     kind, reason = kind_of(kept, scored, failing, [a.message for a in annotations if a.path == WORKFLOW])
     tests = failing_tests(kept, scored)
     places = diagnostics(kept, scored, tuple(annotations))

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterator
 
+from loops.evidence.beside import LIBRARY
 from loops.evidence.clean import Lines
 from loops.evidence.general import DULL
 from loops.evidence.match import read
 from loops.evidence.model import Annotation, Diagnostic
 from loops.evidence.normal import in_checkout
-from loops.evidence.score import LIBRARY, Scored
+from loops.evidence.score import Scored
 from loops.evidence.shapes.shape import Shape
 
 MOST = 500  # of each

@@ -81,14 +81,16 @@ WORDS = (
     "unused",
     "warn(?:ing)?",
     "\\w+BackOff",
+    "[\\w.$]+(?:error|exception)(?=:)",
     *CROSSES,
 )
-WORD = re.compile(rf"(?<![\w/.@$-])(?:{'|'.join(WORDS)})(?![\w/(=]|-\w|\.\w)", re.I)
+WORD = re.compile(rf"(?<![\w/@$-])(?:(?<!\.)|(?<=\.\.))(?:{'|'.join(WORDS)})(?![\w/(=]|-\w|\.\w)", re.I)
 # an error word in the place where programs put it: at the line's start, behind names, a mark or a level
 LEAD = re.compile(
     r"[\s\W]*(?:\d[\d:.,TZ/ -]*\s+)?(?:[\w./@-]+(?:\[\d+\])?:\s*){0,3}[\s\W]*"
-    r"(?:error|fatal|fail(?:ed|ure)?|panic|exception|critical|crit|severe|abort(?:ed)?|unhandled \w+|uncaught \w+)"
-    r"(?:\s?\(\w+\)|\[\w+\])?(?:\s*[:!\]|]|\s+-\s|\s*$|\s+(?:in|at|while|on|to)\b)",
+    r"(?:error|fatal|fail(?:ed|ure)?|panic|exception|critical|crit|severe|abort(?:ed)?|unhandled \w+|uncaught \w+|"
+    r"[\w.$]+(?:error|exception)(?=:))"
+    r"(?:\s?\(\w+\)|\[\w+\])?(?:\s*[:!\]|]|\s+-\s|\s*$|\s+(?:in|at|while|on|to|after|because|when)\b)",
     re.I,
 )
 # a mark before the name of what failed

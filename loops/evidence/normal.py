@@ -65,6 +65,14 @@ def _once(text: str) -> str:
     return text.strip()
 
 
+NAMED = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`|\S*[/\\]\S*|\S+\.\w+")
+
+
+def akin(text: str) -> str:
+    """Coarser still: without what is quoted, files and other names with a dot."""
+    return DIGITS.sub("0", NAMED.sub("", text)).strip()
+
+
 def alike(text: str) -> str:
     """A coarser key for counting repeats: the text without its numbers."""
     return DIGITS.sub("0", text).strip()

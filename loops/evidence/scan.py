@@ -17,6 +17,7 @@ NOVEL = 700_000  # beyond FREE and up to here: only a line's first two likes, an
 FULL = 850_000  # beyond NOVEL and up to here: only new lines with a strong word
 WINDOW = 48_000  # bytes of one window at most, about
 RING = 150_000  # the newest windows beyond those, always
+EDGE = 1_000_000  # bytes of the log's beginning, and of its end, that stay at hand whole
 SHAPES = 20_000  # different lines counted
 LINE = 8 * 1024  # of one kept line
 SHORT = 40  # bytes that a line counts for at least: what is kept is bounded in lines too
@@ -54,11 +55,16 @@ class Scan:
         self._size = 0
         self._ring: deque[tuple[int, bytes]] = deque()
         self._ring_size = 0
+        self._head: list[tuple[int, bytes]] = []
+        self._head_size = 0
+        self._end: deque[tuple[int, bytes]] = deque()
+        self._end_size = 0
         carry = b""
         owed = 0
         for block in blocks(self._counted(chunks)):
             text = carry + block
             owed = self._block(text, block, owed)
+            self._at_hand(self.total_lines + 1, block)
             self.total_lines += block.count(b"\n")
             carry = _tail(text, TAIL)
         if not self._ring or self._ring[-1][0] != self.total_lines:
@@ -67,6 +73,20 @@ class Scan:
 
     def windows(self) -> list[tuple[int, bytes]]:
         return sorted([*self._kept, *self._ring])
+
+    def edges(self) -> list[tuple[int, bytes]]:
+        """The log's beginning and its end, whole; of a log that is no longer than both, all."""
+        return [*self._head, *self._end]
+
+    def _at_hand(self, number: int, block: bytes) -> None:
+        if self._head_size < EDGE:
+            self._head.append((number, block))
+            self._head_size += len(block)
+            return
+        self._end.append((number, block))
+        self._end_size += len(block)
+        while self._end_size - len(self._end[0][1]) >= EDGE:
+            self._end_size -= len(self._end.popleft()[1])
 
     def _counted(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
         for chunk in chunks:
