@@ -8,7 +8,6 @@ from k8s.runner.protocol import Change
 from loops.guards import conflicts, keyfiles, patch, places, secrets, testfiles, testguard
 from loops.guards.model import BaseOf, ContentOf, Finding, Findings, Proposal, shown
 
-_MOST_BYTES = 5_000_000
 _BLOCKED = "This repository's `test_guard` is `block`: a person has to make that change."
 _CUT = "the diff"
 _CUT_WITHIN = 200
@@ -31,8 +30,16 @@ async def examine(proposal: Proposal, content_of: ContentOf, base_of: BaseOf | N
     ]
     if any(finding.code in _CANNOT_HOLD for finding in refused):
         return Findings(refusals=_once(refused))
+    if named := [finding for change in changes if (finding := secrets.in_name(change.path, proposal.redactor))]:
+        return Findings(refusals=_once(named))
     read = await asyncio.to_thread(patch.read, proposal.diff)
     patches = {each.path: each for each in read}
+    links = {
+        change.path: await content_of(change.sha)
+        for change in changes
+        if change.mode == places.SYMLINK and change.sha is not None
+    }
+    refused += await _of_links(proposal, links, base_of)
     for change in changes:
         refused += await _of_content(proposal, change, patches.get(change.path), content_of, base_of)
     about_tests = await _about_tests(proposal, changes, patches, content_of, base_of)
@@ -72,6 +79,24 @@ async def _about_tests(
     return [*said, *await asyncio.to_thread(testguard.look, changes, seen)]
 
 
+async def _of_links(proposal: Proposal, links: Mapping[str, bytes], base_of: BaseOf | None) -> list[Finding]:
+    """What the symlinks of the turn lead to, one through another, and what their targets say."""
+    there = dict(links)
+    if base_of is not None:
+        ways = {way for path, target in links.items() for way in places.ways_back(path, target)}
+        for way in sorted(ways - {change.path for change in proposal.changes}):
+            # a folder has no content: what has some may be a link that was there before
+            if (content := await base_of(way)) is not None:
+                there[way] = content
+    found: list[Finding] = []
+    for path, target in links.items():
+        if out := places.link_out(path, target, there):
+            found.append(replace(out, text=proposal.redactor.text(out.text)))
+        hits = secrets.hits(path, target, proposal.redactor)
+        found += [secrets.finding(path, hit) for hit in hits if hit.sure][:1]
+    return found
+
+
 def _text(content: bytes | None) -> str | None:
     return None if content is None else content.decode("utf-8", "replace")
 
@@ -86,34 +111,31 @@ async def _of_content(
         return [gone] if gone and change.path in proposal.env_files else []
     content = await content_of(change.sha)
     if change.mode == places.SYMLINK:
-        out = places.link_out(change.path, content)
-        return [out] if out else []
+        return []
     if named := keyfiles.by_name(change.path, proposal.env_files):
         return [named]
     if proposal.merges and (both := conflicts.left(change.path, content)):
         return [both]
     if inside := keyfiles.by_content(change.path, content):
         return [inside]
-    hits = await asyncio.to_thread(_hits, proposal, change.path, content)
-    if not hits:
+    found = await asyncio.to_thread(_hits, proposal, change.path, content)
+    if not found:
         return []
     added = _added(seen)
     if base_of is not None:
         before = await base_of(change.old_path or change.path)
-        hits = secrets.only_new(hits, before.decode("utf-8", "replace") if before is not None else None)
+        if before is not None:
+            found = secrets.only_new(
+                found, await asyncio.to_thread(secrets.hits, change.path, before, proposal.redactor)
+            )
     elif added is not None:
-        hits = [hit for hit in hits if hit.line in added]
-    return [secrets.finding(change.path, hit) for hit in hits]
+        found = [hit for hit in found if hit.line in added]
+    return [secrets.finding(change.path, hit) for hit in found[: secrets.MOST]]
 
 
 def _hits(proposal: Proposal, path: str, content: bytes) -> list[secrets.Hit]:
-    hits = secrets.known(proposal.redactor, content)
-    if b"\0" not in content[:8000]:
-        lines = {hit.line for hit in hits}
-        found = secrets.scan(path, content[:_MOST_BYTES].decode("utf-8", "replace"))
-        lenient = secrets.for_tests(path)
-        hits += [hit for hit in found if hit.line not in lines and (hit.sure or not lenient)]
-    return hits
+    lenient = secrets.for_tests(path)
+    return [hit for hit in secrets.hits(path, content, proposal.redactor) if hit.sure or not lenient]
 
 
 def _added(seen: patch.Patch | None) -> set[int] | None:

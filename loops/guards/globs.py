@@ -4,15 +4,19 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Any
+
+import re2
 
 
 def folded(path: str) -> str:
     """The name under which a file system that knows no case finds `path`."""
-    return unicodedata.normalize("NFC", path).casefold()
+    plain = path.encode("utf-8", "replace").decode("utf-8")
+    return unicodedata.normalize("NFC", plain).casefold()
 
 
 @lru_cache(maxsize=1024)
-def _compiled(glob: str) -> re.Pattern[str]:
+def _compiled(glob: str) -> Any:
     text = folded(glob.strip()).removeprefix("./")
     anchored = "/" in text.rstrip("/")
     text = text.lstrip("/")
@@ -27,7 +31,7 @@ def _compiled(glob: str) -> re.Pattern[str]:
             out = out.removesuffix("/") + "(?:/.*)?" if last and index else out + (".*" if last else "(?:.*/)?")
         else:
             out += _part(part) + ("" if last else "/")
-    return re.compile(out + r"\Z", re.DOTALL)
+    return _quietly(f"(?s){out}")
 
 
 def _part(part: str) -> str:
@@ -52,11 +56,18 @@ def _part(part: str) -> str:
     return out
 
 
+def _quietly(pattern: str) -> Any:
+    """Compiled for RE2, which takes linear time for any glob and path."""
+    options = re2.Options()
+    options.log_errors = False
+    return re2.compile(pattern, options)  # type: ignore[no-untyped-call]
+
+
 def _class(body: str, negated: bool) -> str:
     text = f"[{'^/' if negated else ''}{body}]"
     try:
-        re.compile(text)
-    except re.error:
+        _quietly(text)
+    except re2.error:
         return re.escape(f"[{'!' if negated else ''}{body}]")
     return text
 
@@ -69,7 +80,7 @@ def matches(path: str, glob: str) -> bool:
     as well: a link or a file there takes the whole folder away.
     """
     name = folded(path)
-    if _compiled(glob).match(name):
+    if _compiled(glob).fullmatch(name):
         return True
     literal = re.split(r"[*?\[]", folded(glob.strip()).removeprefix("./").lstrip("/"), maxsplit=1)[0]
     return literal.startswith(name + "/")

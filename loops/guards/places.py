@@ -1,8 +1,7 @@
 """Where a change may stand at all: path tricks, links that lead out, submodules, protected paths, caps. Pure."""
 
-import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from github.repositories.config import PATH as OWN_CONFIG
 from k8s.runner.protocol import Change
@@ -19,6 +18,8 @@ _IGNORED = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 _GIT_NAMES = re.compile(r"(?:\.git|git~\d+)(?::.*|[. ]*)\Z", re.DOTALL)
 _STREAM = re.compile(r":\$[a-z]", re.IGNORECASE)
 _DRIVE = re.compile(r"[A-Za-z]:")
+_MOST_LINKS = 40
+"""Links on one way that are followed, as many as a kernel follows."""
 
 
 def bad_paths(changes: Sequence[Change]) -> Iterator[Finding]:
@@ -74,20 +75,67 @@ def odd_entries(changes: Sequence[Change]) -> Iterator[Finding]:
             yield Finding("submodule", change.path, text)
 
 
-def link_out(path: str, target: bytes) -> Finding | None:
-    """What is said of the symlink `path` when its target is not a place inside the repository."""
+def link_out(path: str, target: bytes, links: Mapping[str, bytes] | None = None) -> Finding | None:
+    """What is said of the symlink `path` when its target is not a place inside the repository.
+
+    `links` are the other symlinks, path -> target: a way through one of them goes on where that leads.
+    """
     to = target.decode("utf-8", "surrogateescape")
-    inside = posixpath.normpath(posixpath.join(posixpath.dirname(path), to.replace("\\", "/")))
-    absolute = to.startswith(("/", "\\", "~")) or _DRIVE.match(to)
-    if to and "\0" not in to and not absolute and not inside.startswith("../") and inside != "..":
-        first = inside.split("/", 1)[0]
-        if not _GIT_NAMES.fullmatch(_IGNORED.sub("", first).casefold()):
-            return None
+    if to and _stays_inside(path, to, links or {}):
+        return None
     text = (
         f"The symlink {shown(path)} points to {shown(to)}, outside the repository's files. Link to a relative path "
         "inside it, or use a plain file."
     )
     return Finding("symlink", path, text)
+
+
+def _stays_inside(path: str, to: str, links: Mapping[str, bytes]) -> bool:
+    """Follow the link as a kernel does, folder by folder."""
+    at = path.split("/")[:-1]
+    pending = [to]
+    followed = 0
+    while pending:
+        way = pending.pop().replace("\\", "/")
+        if "\0" in way or way.startswith(("/", "~")) or _DRIVE.match(way):
+            return False
+        first, _, rest = way.partition("/")
+        if rest:
+            pending.append(rest.lstrip("/"))
+        if first in ("", "."):
+            continue
+        if first == "..":
+            if not at:
+                return False
+            at.pop()
+            continue
+        if not at and _GIT_NAMES.fullmatch(_IGNORED.sub("", first).casefold()):
+            return False
+        at.append(first)
+        if (here := "/".join(at)) in links:
+            followed += 1
+            if here == path or followed > _MOST_LINKS:
+                return False
+            at.pop()
+            pending.append(links[here].decode("utf-8", "surrogateescape"))
+    return True
+
+
+def ways_back(path: str, target: bytes) -> Sequence[str]:
+    """The paths in the repository that the link's target goes into and out of again (`x` in `x/../y`): where one is a
+    link itself, the target leads elsewhere than it seems."""
+    at = path.split("/")[:-1]
+    own = len(at)
+    found = []
+    for part in target.decode("utf-8", "surrogateescape").replace("\\", "/").split("/"):
+        if part == "..":
+            if len(at) > own:
+                found.append("/".join(at))
+            at = at[:-1]
+            own = min(own, len(at))
+        elif part not in ("", "."):
+            at.append(part)
+    return found
 
 
 def protected(changes: Sequence[Change], proposal: Proposal) -> Iterator[Finding]:

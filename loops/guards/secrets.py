@@ -1,24 +1,22 @@
 """Looks for secrets in what a turn would publish. Only what is new counts; a finding never holds the value."""
 
 import bisect
-import itertools
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from loops.guards.hidden import layers
 from loops.guards.model import Finding, shown
-from loops.guards.secret_shapes import PRIVATE_KEY, SHAPES_OF_TOKENS, Match, passwords, tokens
+from loops.secrets.kind import Strength
+from loops.secrets.randomness import entropy, made_up, mixed
+from loops.secrets.recognise import Match, compiled, matches, one_byte_each
 from loops.secrets.redact import Redactor
 
-LONG_LINE = 1_000
-"""Longer lines are read in pieces of this many characters, so that no pattern runs away on a minified file."""
-_OVERLAP = 300
-_GUESSED_LINE = 500
-_MOST = 20
+MOST = 20
+"""Findings for one file."""
+GIVEN = "secret that this session was given"
+_TEXT_HEAD = 8_000
 
-_BARE = tuple(anchor for shape in SHAPES_OF_TOKENS for anchor in shape.anchors if len(anchor) > 2)
-_SHORT = re.compile(r"[MNO][A-Za-z0-9_-]{23,25}\.|[0-9]{8,10}:[0-9A-Za-z_-]{35}|gl[a-z]{2,6}-")
-_ANCHORS = re.compile("|".join(re.escape(anchor) for anchor in sorted(set(_BARE))) + "|" + _SHORT.pattern)
 _MADE_FOR_TESTS = re.compile(
     r"(?i)(?:^|/)(?:tests?|specs?|__tests__|testdata|fixtures?|mocks?|__mocks__|examples?|docs?|e2e|cassettes|stories)/"
     r"|(?:^|/)(?:test_[^/]*|conftest\.py|[^/]*[._-](?:test|tests|spec|specs|fixture|stories)\.[^/]+|[^/]*\.(?:md|rst|adoc|mdx|snap))$"
@@ -28,6 +26,22 @@ _GENERATED = re.compile(
     r"(?i)(?:^|/)(?:package-lock\.json|npm-shrinkwrap\.json|[^/]*\.lock|pnpm-lock\.yaml|go\.sum|packages\.lock\.json|[^/]*\.resolved)$"
     r"|\.(?:min\.js|min\.css|map|svg|ipynb|po)$"
 )
+# Where a value without quotes is a value, and no expression.
+_SETTINGS = re.compile(r"(?i)\.(?:ya?ml|ini|cfg|conf|config|properties|toml|env|tfvars|txt)$|(?:^|/)[^./]+$")
+_BODY = compiled(
+    r"\A[\s\"'+,;\\nr>|`.)(-]{0,80}"
+    r"(?:[A-Za-z0-9-]{1,30}: [^\n\\]{0,200}(?:\\r|\\n|[\s\"'+,]){1,80}){0,4}[A-Za-z0-9+/=]{16}"
+)
+"""What comes after the head of a private key; code that only names the head is none."""
+_LOCAL = re.compile(
+    r"(?i)localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|[^.]+\Z|.*\.?example\.(?:com|org|net)\Z|.*\.(?:test|local|localhost|invalid|example|internal)\Z"
+)
+_HOST = re.compile(r"@([A-Za-z0-9_.-]{1,200})")
+_COMMON = frozenset(
+    ("password", "passw0rd", "secret", "postgres", "username", "example", "changeit", "mysecret", "letmein", "rootpass")
+)
+_WRITTEN_ESCAPES = ("\\n", "\\t", "\\r")
+_BASE64 = re.compile(r"[A-Za-z0-9+/=]+")
 
 
 @dataclass(frozen=True)
@@ -45,86 +59,129 @@ def for_tests(path: str) -> bool:
     return bool(_MADE_FOR_TESTS.search(path))
 
 
-def known(redactor: Redactor, content: bytes) -> list[Hit]:
-    """The secrets that the turn itself was given, in any spelling; in binary files as well."""
-    text = content.decode("latin-1") if b"\0" in content[:8000] else content.decode("utf-8", "replace")
+def hits(path: str, content: bytes, redactor: Redactor) -> list[Hit]:
+    """Every secret in a file: what the turn was given, in any spelling, what has a secret's shape, and both in what is
+    packed or encoded there. A line is told once."""
+    binary = b"\0" in content[:_TEXT_HEAD]
+    text = content.decode("latin-1") if binary else content.decode("utf-8", "replace")
+    lines = Lines(text)
+    found = _known(redactor, text, lines)
+    told = {hit.line for hit in found}
+    shapes = scan(path, text) if not binary else (hit for hit in scan(path, text) if hit.sure)
+    found += [hit for hit in shapes if hit.line not in told]
+    if found and binary:
+        return found
+    told |= {hit.line for hit in found}
+    for layer in layers(content):
+        inside = layer.data.decode("latin-1")
+        for start, kind, value in _in_layer(path, inside, redactor):
+            line = content.count(b"\n", 0, layer.place(start)) + 1
+            if line not in told:
+                told.add(line)
+                found.append(Hit(f"{kind}, packed or encoded", line, True, value))
+    return found
+
+
+def in_name(path: str, redactor: Redactor) -> Finding | None:
+    """What is said of a name that holds a secret itself; the secret is left out of what is said."""
+    if not redactor.known(path) and not any(hit.sure for hit in scan("", path)):
+        return None
+    masked = redactor.text(path)
+    return Finding("secret", masked, f"The name {shown(masked)} holds a secret. Give the file another name.")
+
+
+def _known(redactor: Redactor, text: str, lines: "Lines") -> list[Hit]:
     spans = redactor.known(text)
-    lines = _Lines(text) if spans else None
-    return (
-        [Hit("secret that this session was given", lines.at(start), True, text[start:end]) for start, end in spans]
-        if lines
-        else []
-    )
+    return [Hit(GIVEN, lines.at(start), True, text[start:end]) for start, end in spans]
+
+
+def _in_layer(path: str, text: str, redactor: Redactor) -> Iterator[tuple[int, str, str]]:
+    # bytes that were decoded may be UTF-8: given values are looked for in that reading, shapes are ASCII
+    for start, end in redactor.known(text):
+        yield start, GIVEN, text[start:end]
+    for match, value in _shapes(path, text):
+        if match.kind.strength is Strength.CERTAIN:
+            yield match.start, match.kind.name, value
 
 
 def scan(path: str, text: str) -> Iterator[Hit]:
-    """Everything in a file that looks like a secret, the first `_MOST` of them."""
-    yield from itertools.islice(_all(path, text), _MOST)
+    """Everything in a file with the shape of a secret, as far as it is no placeholder; no two for the same text."""
+    lines = Lines(text)
+    for match, value in _shapes(path, text):
+        yield Hit(match.kind.name, lines.at(match.start), match.kind.strength is Strength.CERTAIN, value)
 
 
-def _all(path: str, text: str) -> Iterator[Hit]:
-    lines = _Lines(text)
-    if "PRIVATE KEY" in text or "PuTTY-User-Key-File" in text:
-        for found in PRIVATE_KEY.finditer(text):
-            # the beginning of the body tells this key from another
-            body = re.sub(r"[^A-Za-z0-9+/=]", "", text[found.end() - 16 : found.end() + 64])
-            yield Hit("private key", lines.at(found.start()), True, body)
-    seen: set[tuple[int, str]] = set()
-    starts = sorted({lines.at(found.start()) for found in _ANCHORS.finditer(text)})
-    for number in starts:
-        for match in _pieces(lines.text(number)):
-            if not any(number == at and (match.value in value or value in match.value) for at, value in seen):
-                seen.add((number, match.value))
-                yield Hit(match.kind, number, match.sure, match.value)
-    if _GENERATED.search(path):
-        return
-    for number, line in lines.short(_GUESSED_LINE):
-        for match in passwords(path, line):
-            if not any(number == at and (match.value in value or value in match.value) for at, value in seen):
-                seen.add((number, match.value))
-                yield Hit(match.kind, number, match.sure, match.value)
+def _shapes(path: str, text: str) -> Iterator[tuple[Match, str]]:
+    taken = bytearray(len(text))
+    for match in matches(text):
+        start, end = match.start, match.end
+        if taken.find(1, start, end) < 0 and _is_secret(path, text, match):
+            taken[start:end] = b"\1" * (end - start)
+            # the beginning of a private key's body tells this key from another
+            value = re.sub(r"[^A-Za-z0-9+/=]", "", text[start : start + 600]) if match.kind.until else text[start:end]
+            yield match, value
 
 
-def _pieces(line: str) -> Iterator[Match]:
-    if len(line) <= LONG_LINE:
-        yield from tokens(line)
-        return
-    for start in range(0, len(line), LONG_LINE - _OVERLAP):
-        piece = line[start : start + LONG_LINE]
-        if _ANCHORS.search(piece):
-            yield from tokens(piece)
+def _is_secret(path: str, text: str, match: Match) -> bool:
+    kind, value = match.kind, text[match.start : match.end]
+    if kind.until:
+        return value.startswith("PuTTY") or bool(_BODY.search(one_byte_each(value[_head(value) : 1_200])))
+    if kind.strength is Strength.NAMED:
+        if _GENERATED.search(path):
+            return False
+        return bool(_SETTINGS.search(path)) or text[match.start - 1 : match.start] in ("'", '"', "`")
+    if kind.name == "password in a URL":
+        host = _HOST.match(text, match.end, match.end + 202)
+        return not (host and _LOCAL.match(host[1])) and not made_up(value) and value.lower() not in _COMMON
+    return _stands_alone(text, match) and not _placeholder(match, value)
 
 
-class _Lines:
+def _head(value: str) -> int:
+    """How long the first line of a private key is: up to the dashes that end it."""
+    end = value.find("----", 5)
+    return end + (5 if value.startswith("-----") else 4)
+
+
+def _stands_alone(text: str, match: Match) -> bool:
+    """Not a piece of something longer, such as base64 of a picture."""
+    start, end = match.begin, match.end
+    before, after = text[start - 1 : start] if start else "", text[end : end + 1]
+    if _is_word(before) and _is_word(text[start]):
+        # in `\ntoken`, written as an escape, the letter belongs to the escape
+        return text[max(0, start - 2) : start] in _WRITTEN_ESCAPES
+    if before in ("+", "/") and before and _BASE64.fullmatch(text, start, end):
+        return False
+    return not (_is_word(text[end - 1]) and _is_word(after))
+
+
+def _is_word(character: str) -> bool:
+    return character.isascii() and character.isalnum()
+
+
+def _placeholder(match: Match, value: str) -> bool:
+    body = value.split("_", 1)[-1] if "_" in value[:12] else value
+    if made_up(value) or set(body.lower()) <= set("x0-_.*"):
+        return True
+    if match.kind.strength is Strength.LIKELY:
+        return entropy(value) < 3.5
+    # an identifier such as `sk-loading-indicator` has no digits, or one
+    return not mixed(body) or entropy(body) < 3
+
+
+class Lines:
     """A text by line numbers, from 1."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
         self._ends = [found.start() for found in re.finditer("\n", text)]
 
     def at(self, place: int) -> int:
         return bisect.bisect_left(self._ends, place) + 1
 
-    def text(self, number: int) -> str:
-        start = self._ends[number - 2] + 1 if number > 1 else 0
-        end = self._ends[number - 1] if number <= len(self._ends) else len(self._text)
-        return self._text[start:end]
 
-    def short(self, most: int) -> Iterator[tuple[int, str]]:
-        """The lines of up to `most` characters that could name a password."""
-        start = 0
-        for number, end in enumerate([*self._ends, len(self._text)], 1):
-            if 8 < end - start <= most:
-                yield number, self._text[start:end]
-            start = end + 1
-
-
-def only_new(hits: Iterable[Hit], before: str | None) -> list[Hit]:
+def only_new(found: Iterable[Hit], before: Iterable[Hit]) -> list[Hit]:
     """The hits whose value the file did not hold before."""
-    if before is None:
-        return list(hits)
-    squeezed = re.sub(r"[^A-Za-z0-9+/=]", "", before)
-    return [hit for hit in hits if hit.value not in (squeezed if hit.kind == "private key" else before)]
+    values = {hit.value for hit in before}
+    return [hit for hit in found if hit.value not in values]
 
 
 def finding(path: str, hit: Hit) -> Finding:

@@ -181,14 +181,9 @@ class _Work:
             message, length = self._marks[number - 1]
             if message != self._message or (length == 0 and not text):
                 return number
-            if len(self._marks) - number < LOOK_BACK and not self._unfinished(text[:length]):
+            if len(self._marks) - number < LOOK_BACK and not self._redactor.ends_open(text[:length]):
                 return number
         return 0
-
-    def _unfinished(self, text: str) -> bool:
-        stream = self._redactor.stream()
-        stream.feed(text)
-        return bool(stream.held)
 
     def _event(self, event: RuntimeEvent) -> None:
         if event.kind == "usage":

@@ -7,14 +7,15 @@ import re
 import shlex
 import string
 import subprocess
-import time
 from urllib.parse import quote
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loops.secrets.redact import MASK, Redactor, parts_of
+from loops.secrets.ordinary import is_ordinary
+from loops.secrets.redact import MASK, Redactor
+from loops.secrets.spellings import parts_of
 
 SECRET = 'p@ss/w"rd+Ünïque=99'
 SPECIAL = 'it\'s a $ecret`with`<all>&\\ "of" it;{1,2}'
@@ -195,7 +196,7 @@ def test_a_stream_does_not_hold_back_without_end() -> None:
 @given(
     st.text(alphabet=string.ascii_letters + " \n\x1b[0m\\u-_.", max_size=60),
     st.text(alphabet=string.ascii_letters + ' "\\/ü', min_size=8, max_size=20).filter(
-        lambda text: text.strip() == text
+        lambda text: text.strip() == text and not is_ordinary(text)
     ),
     st.lists(st.integers(min_value=1, max_value=30), min_size=1, max_size=12),
 )
@@ -225,18 +226,3 @@ def test_short_values_are_not_looked_for() -> None:
 def test_every_string_of_a_json_value_is_redacted() -> None:
     event = {"text": f"say {SECRET}", "input": {SECRET: [SECRET, 1, None, True]}}
     assert Redactor([SECRET]).value(event) == {"text": f"say {MASK}", "input": {MASK: [MASK, 1, None, True]}}
-
-
-def test_text_without_secrets_costs_under_three_milliseconds_for_100_kB() -> None:
-    text = ("step 12 building package foo-bar at /src/x.py line 33: assert result == expected ghost eyeing\n" * 1_100)[
-        :100_000
-    ]
-    redactor = Redactor([SECRET, LONG_TOKEN, "another-known-secret", "sk-live-" + "k3y" * 12])
-    best = min(_seconds(redactor, text) for _ in range(7))
-    assert best < 0.003
-
-
-def _seconds(redactor: Redactor, text: str) -> float:
-    started = time.process_time()
-    assert redactor.text(text) is text
-    return time.process_time() - started

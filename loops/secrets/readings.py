@@ -1,0 +1,123 @@
+"""Other ways to read a text: without colours, with what is left of an escape as a gap, and with escapes written out.
+
+A secret may stand in any of them. Each reading knows where its characters stand in the text itself. All patterns here
+are bounded, so that the time is linear in the text's length.
+"""
+
+import bisect
+import re
+from collections.abc import Iterator
+
+from loops.secrets.recognise import compiled, one_byte_each
+
+_ESC = r"(?:\x1b|\x9b|\\u001[bB]|\\u\{1[bB]\}|\\x1[bB]|\\e|\\033|\\0?33|\^\[)"
+_COLOUR = re.compile(
+    rf"{_ESC}(?:\[[0-9;:?<=>]{{0,64}}[ -/]{{0,8}}[@-~]"
+    r"|\][^\x07\x1b\\]{0,2048}(?:\x07|\x1b\\|\\u0007|\\x07|\\a|\\007|\\u001[bB]\\{1,2}|\\x1[bB]\\{1,2}|\\e\\{1,2}|\\033\\{1,2})"
+    r"|[@-Z\\^_])"
+    # what is left where the ESC itself was taken out
+    r"|\[[0-9]{0,3}(?:;[0-9]{1,3}){0,8}m"
+)
+"""Terminal sequences, as bytes or written out, and what is left of those for colours without their ESC."""
+_GAP = re.compile(
+    rf"{_COLOUR.pattern}"
+    r"|%[0-9A-Fa-f]{2}|=[0-9A-F]{2}|\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}|\\[0-7]{3}|\\[abefnrtv0]"
+    r"|&(?:#[0-9]{1,6}|#[xX][0-9A-Fa-f]{1,5}|[a-z]{2,6});"
+    # the rest of a sequence that the text before this one ended in
+    r"|\A(?:[0-9;?]{0,16}[0-9;][A-Za-z]|[mKDbnrt])"
+)
+"""What ends with a letter or digit, but belongs to no word."""
+_WRITTEN = re.compile(
+    r"%(?P<percent>[2-7][0-9A-Fa-f])|\\x(?P<hex>[2-7][0-9A-Fa-f])|\\u00(?P<four>[2-7][0-9A-Fa-f])"
+    r"|\\(?P<octal>[01][0-7]{2})|&#(?P<decimal>[0-9]{2,3});|&#[xX](?P<entity>[2-7][0-9A-Fa-f]);"
+    r"|=(?P<quoted>[2-7][0-9A-F])|\\(?P<plain>[/\"'])|&(?P<name>amp|lt|gt|quot|apos);"
+)
+_ANY = compiled(
+    r"[\x1b\x9b\\]|\^\[|\[[0-9;]{0,40}m|%[0-9A-Fa-f]{2}|=[0-9A-F]{2}|&[#a-z]|\A(?:[0-9;?]{0,16}[0-9;][A-Za-z]|[mKDbnrt])"
+)
+"""What each of these begins with; most texts have none of it."""
+_NAMES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
+_BASES = {"percent": 16, "hex": 16, "four": 16, "octal": 8, "decimal": 10, "entity": 16, "quoted": 16}
+
+
+class Reading:
+    """A text with some parts replaced; `span` tells where a part of it stands in the text that it was made from."""
+
+    def __init__(self, text: str, replaced: Iterator[tuple[int, int, str]]) -> None:
+        parts: list[str] = []
+        self._places = [0]  # where a piece begins in the reading …
+        self._origins = [(0, False)]  # … and in the text, and whether it is a replacement
+        at = length = 0
+        for start, end, instead in replaced:
+            parts += (text[at:start], instead)
+            length += start - at
+            if instead:
+                self._begin(length, start, replaced=True)
+                length += len(instead)
+            self._begin(length, end, replaced=False)
+            at = end
+        parts.append(text[at:])
+        self.text = "".join(parts)
+
+    def _begin(self, place: int, origin: int, *, replaced: bool) -> None:
+        if self._places[-1] == place:
+            self._places.pop()
+            self._origins.pop()
+        self._places.append(place)
+        self._origins.append((origin, replaced))
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Where `start` to `end` (not empty) of the reading stands in the text."""
+        first, last = self._piece(start), self._piece(end - 1)
+        origin, replaced = self._origins[first]
+        begin = origin if replaced else origin + start - self._places[first]
+        origin, replaced = self._origins[last]
+        if replaced:
+            return begin, self._origins[last + 1][0]
+        return begin, origin + end - self._places[last]
+
+    def _piece(self, place: int) -> int:
+        return bisect.bisect_right(self._places, place) - 1
+
+
+def readings(text: str) -> Iterator[Reading]:
+    """Each other way to read `text`; mostly there is none."""
+    if not _ANY.search(one_byte_each(text)):
+        return
+    for pattern, instead in ((_COLOUR, _nothing), (_GAP, _space), (_WRITTEN, _character)):
+        replaced = [(found.start(), found.end(), instead(found)) for found in pattern.finditer(text)]
+        if replaced:
+            yield Reading(text, iter(replaced))
+
+
+def _nothing(_: re.Match[str]) -> str:
+    return ""
+
+
+def _space(_: re.Match[str]) -> str:
+    return " "
+
+
+def _character(found: re.Match[str]) -> str:
+    name = found.lastgroup or ""
+    value = found[name]
+    return chr(int(value, _BASES[name])) if name in _BASES else _NAMES.get(value, value)
+
+
+def escapes(text: str) -> Iterator[tuple[int, int]]:
+    """Where terminal sequences stand: nothing may be cut inside of one."""
+    if "\x1b" in text or "\\" in text or "\x9b" in text:
+        for found in _COLOUR.finditer(text):
+            yield found.span()
+
+
+_OPEN = re.compile(
+    r"(?:\x1b|\x9b|\\(?:u(?:0(?:0(?:1[bB]?)?)?)?)?|\\x?1?[bB]?|\\e|\\0?3?3?)"
+    r"(?:\[[0-9;:?<=>]*[ -/]*|\][^\x07\x1b\\]*)?\Z"
+)
+
+
+def open_escape(text: str) -> int:
+    """How many characters at the end of `text` may be the beginning of a terminal sequence."""
+    found = _OPEN.search(text[-64:])
+    return len(found.group()) if found else 0
