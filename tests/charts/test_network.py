@@ -53,6 +53,8 @@ def test_the_public_internet_is_without_private_and_metadata_addresses(address: 
     allow = next(item for item in items if item["metadata"]["name"].endswith("-egress"))
     blocks = [to["ipBlock"] for to in allow["spec"]["egress"][2]["to"]]
     found = ipaddress.ip_address(address)
+    # An IPv4-mapped address is one of a program only: the packet that leaves is IPv4's (RFC 4291, 2.5.5.2; ip(7)).
+    found = getattr(found, "ipv4_mapped", None) or found
     inside = [
         block
         for block in blocks

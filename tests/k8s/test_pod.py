@@ -11,8 +11,9 @@ from k8s.options import PodOptions
 from k8s.pod import box_pod, home_claim, is_outdated, secret_token, token_secret
 from k8s.runner.files import ALSO_PASSED_ON
 from tests.k8s.cluster_double.admission.podsecurity import violations
-from tests.k8s.cluster_double.admission.validation import check_shape, check_values
 from tests.k8s.cluster_double.objects.resources import BY_KIND
+from tests.k8s.cluster_double.validation.shape import check_shape
+from tests.k8s.cluster_double.validation.values import check_values
 from tests.k8s.objects import IMAGE, spec
 
 EVERYTHING: dict[str, Any] = {

@@ -7,9 +7,12 @@ import pytest
 from k8s.options import PodOptions
 from k8s.pod import box_pod
 from tests.k8s.cluster_double.admission.podsecurity import refusal
-from tests.k8s.cluster_double.admission.validation import check_shape, check_update, check_values, quantity
 from tests.k8s.cluster_double.objects.errors import Refused
 from tests.k8s.cluster_double.objects.resources import BY_KIND
+from tests.k8s.cluster_double.validation.quantities import quantity
+from tests.k8s.cluster_double.validation.shape import check_shape
+from tests.k8s.cluster_double.validation.updates import check_update
+from tests.k8s.cluster_double.validation.values import check_values
 from tests.k8s.objects import IMAGE, spec
 
 Object = dict[str, Any]
@@ -51,7 +54,7 @@ def test_a_box_passes() -> None:
         ("metadata.labels", {"a": "x" * 64}, 422, "metadata.labels"),
         ("spec.containers", [], 422, "spec.containers"),
         ("spec.restartPolicy", "Sometimes", 422, "Unsupported value"),
-        ("spec.containers.0.resources", {"requests": {"cpu": "much"}}, 422, "quantities"),
+        ("spec.containers.0.resources", {"requests": {"cpu": "much"}}, 400, "quantities"),
         ("spec.containers.0.resources", {"requests": {"cpu": "2"}, "limits": {"cpu": "1"}}, 422, "less than or equal"),
         ("spec.containers.0.volumeMounts", [{"name": "nowhere", "mountPath": "/x"}], 422, "Not found"),
         ("spec.containers.0.env", [{"name": "A=B"}], 422, "env[0].name"),

@@ -5,12 +5,14 @@ import copy
 from typing import Any
 
 from tests.k8s.cluster_double.admission.admit import admit
-from tests.k8s.cluster_double.admission.validation import check_shape, check_update, check_values
 from tests.k8s.cluster_double.network import Network
 from tests.k8s.cluster_double.objects.errors import bad_request, invalid
 from tests.k8s.cluster_double.objects.patches import applied, patched
 from tests.k8s.cluster_double.objects.resources import BY_KIND, RESOURCES, Resource
 from tests.k8s.cluster_double.objects.store import Store
+from tests.k8s.cluster_double.validation.shape import check_shape
+from tests.k8s.cluster_double.validation.updates import check_update
+from tests.k8s.cluster_double.validation.values import check_values
 
 Object = dict[str, Any]
 

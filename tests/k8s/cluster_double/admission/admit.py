@@ -5,10 +5,10 @@ from decimal import Decimal
 from typing import Any
 
 from tests.k8s.cluster_double.admission.podsecurity import ENFORCE, refusal
-from tests.k8s.cluster_double.admission.validation import quantity
 from tests.k8s.cluster_double.objects.errors import forbidden, not_found
 from tests.k8s.cluster_double.objects.resources import BY_KIND, Resource
 from tests.k8s.cluster_double.objects.store import Store
+from tests.k8s.cluster_double.validation.quantities import quantity
 
 Object = dict[str, Any]
 

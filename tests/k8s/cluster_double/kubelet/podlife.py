@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.k8s.cluster_double.admission.validation import quantity
 from tests.k8s.cluster_double.kubelet.mounts import NotMountable, Volumes, translate, translation
 from tests.k8s.cluster_double.kubelet.podstatus import condition, container_status, terminated, waiting, with_condition
 from tests.k8s.cluster_double.kubelet.probes import Prober
@@ -17,6 +16,7 @@ from tests.k8s.cluster_double.kubelet.process import Process, Programs, environm
 from tests.k8s.cluster_double.network import Network, resolved
 from tests.k8s.cluster_double.objects.resources import BY_KIND
 from tests.k8s.cluster_double.objects.store import Store, now
+from tests.k8s.cluster_double.validation.quantities import quantity
 
 Object = dict[str, Any]
 

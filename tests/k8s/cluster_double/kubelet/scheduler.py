@@ -3,9 +3,9 @@
 from decimal import Decimal
 from typing import Any
 
-from tests.k8s.cluster_double.admission.validation import quantity
 from tests.k8s.cluster_double.objects.resources import BY_KIND
 from tests.k8s.cluster_double.objects.store import Store
+from tests.k8s.cluster_double.validation.quantities import quantity
 
 Object = dict[str, Any]
 

@@ -56,9 +56,9 @@ def forbidden(resource: Resource, name: str, why: str) -> Refused:
 
 def invalid(resource: Resource, name: str, causes: list[str]) -> Refused:
     text = causes[0] if len(causes) == 1 else "[" + ", ".join(causes) + "]"
-    return Refused(
-        422, "Invalid", f'{resource.kind} "{name}" is invalid: {text}', {"name": name, "kind": resource.kind}
-    )
+    kind = f"{resource.kind}.{resource.group}" if resource.group else resource.kind
+    details = {"name": name, "group": resource.group, "kind": resource.kind}
+    return Refused(422, "Invalid", f'{kind} "{name}" is invalid: {text}', details)
 
 
 def bad_request(message: str) -> Refused:

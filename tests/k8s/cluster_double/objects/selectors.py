@@ -33,8 +33,15 @@ def field_matcher(text: str) -> Callable[[Object], bool]:
 
 
 def matches(selector: Object, labels: Labels) -> bool:
-    """Whether a `LabelSelector` object (`matchLabels` only) selects these labels; an empty one selects everything."""
-    return all(labels.get(key) == value for key, value in (selector.get("matchLabels") or {}).items())
+    """Whether a `LabelSelector` object selects these labels; an empty one selects everything."""
+    equal = all(labels.get(key) == value for key, value in (selector.get("matchLabels") or {}).items())
+    return equal and all(_expression(each, labels) for each in selector.get("matchExpressions") or [])
+
+
+def _expression(item: Object, labels: Labels) -> bool:
+    value, values = labels.get(item["key"]), item.get("values") or []
+    there = {"In": value in values, "NotIn": value not in values, "Exists": value is not None}
+    return there.get(item["operator"], value is None)
 
 
 def _requirement(part: str) -> Callable[[Labels], bool]:
