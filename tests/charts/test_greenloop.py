@@ -10,6 +10,8 @@ from k8s.rights import RIGHTS
 from tests.charts.matrix import MATRIX, PRODUCTION
 from tests.charts.render import CHART, HELMS, NEEDED, helm, kinds, merged, one, pod_specs, render
 from tests.k8s.cluster_double.admission.podsecurity import violations
+from tests.k8s.cluster_double.objects.resources import BY_KIND
+from tests.k8s.cluster_double.validation.values import check_values
 
 Object = dict[str, Any]
 
@@ -23,6 +25,7 @@ def test_every_object_of_every_variant_is_valid_to_the_last_field(program: str, 
     for item in items:
         if item["kind"] not in CUSTOM:
             validate(item, "1.36", strict=True)
+            check_values(BY_KIND[item["kind"]], item)
     names = [(item["kind"], item["metadata"].get("namespace"), item["metadata"]["name"]) for item in items]
     assert len(set(names)) == len(names)
 

@@ -1,6 +1,7 @@
 """The verbs of the API on the store: validation, admission, preconditions and graceful deletion in the right order."""
 
 import asyncio
+import base64
 import copy
 from typing import Any
 
@@ -139,6 +140,9 @@ class Api:
         metadata.pop("managedFields", None)
         if metadata.get("creationTimestamp", "") is None:
             del metadata["creationTimestamp"]
+        if resource.kind == "Secret" and isinstance(item.get("stringData"), dict):
+            plain = {key: base64.b64encode(str(text).encode()).decode() for key, text in item.pop("stringData").items()}
+            item["data"] = {**(item.get("data") or {}), **plain}
         if resource.namespaced and metadata.setdefault("namespace", namespace) != namespace:
             raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
         return item

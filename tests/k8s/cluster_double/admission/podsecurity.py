@@ -1,9 +1,10 @@
 """Pod Security admission, in its own words. Pure.
 
-https://kubernetes.io/docs/concepts/security/pod-security-standards/
+https://kubernetes.io/docs/concepts/security/pod-security-standards/; the words and their order are those of
+k8s.io/pod-security-admission/policy. Checks of AppArmor, SELinux, sysctls, procMount and Windows are not here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 Object = dict[str, Any]
@@ -21,14 +22,27 @@ RESTRICTED_VOLUMES = {
     "secret",
 }
 SECCOMP = ("RuntimeDefault", "Localhost")
+DEFAULT_CAPABILITIES = {
+    "AUDIT_WRITE",
+    "CHOWN",
+    "DAC_OVERRIDE",
+    "FOWNER",
+    "FSETID",
+    "KILL",
+    "MKNOD",
+    "NET_BIND_SERVICE",
+    "SETFCAP",
+    "SETGID",
+    "SETPCAP",
+    "SETUID",
+    "SYS_CHROOT",
+}
 
 
 def violations(spec: Object, level: str) -> list[str]:
     """Why a pod with this spec breaks `level` (baseline or restricted); empty if it does not."""
-    if level not in ("baseline", "restricted"):
-        return []
-    found = list(_baseline(spec))
-    return found + list(_restricted(spec)) if level == "restricted" else found
+    checks: dict[str, tuple[Callable[[Object], Iterator[str]], ...]] = {"baseline": BASELINE, "restricted": RESTRICTED}
+    return [found for check in checks.get(level, ()) for found in check(spec)]
 
 
 def refusal(spec: Object, level: str) -> str | None:
@@ -45,57 +59,149 @@ def _context(container: Object) -> Object:
     return container.get("securityContext") or {}
 
 
+def _quoted(names: Iterable[Any]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
+
+
 def _names(containers: list[Object]) -> str:
-    quoted = ", ".join(f'"{container.get("name")}"' for container in containers)
-    return f"container {quoted}" if len(containers) == 1 else f"containers {quoted}"
+    return f"container{'s' if len(containers) > 1 else ''} {_quoted(item.get('name') for item in containers)}"
 
 
-def _baseline(spec: Object) -> Iterator[str]:
-    for field in ("hostNetwork", "hostPID", "hostIPC"):
-        if spec.get(field):
-            yield f"host namespaces ({field}=true)"
-    bad = [container for container in _containers(spec) if _context(container).get("privileged")]
+def _pods_and(pod: bool, containers: list[Object]) -> str:
+    return " and ".join([*(["pod"] if pod else []), *([_names(containers)] if containers else [])])
+
+
+def _added(container: Object) -> set[str]:
+    return set((_context(container).get("capabilities") or {}).get("add") or [])
+
+
+def _default_capabilities(spec: Object) -> Iterator[str]:
+    bad = [item for item in _containers(spec) if _added(item) - DEFAULT_CAPABILITIES]
+    if bad:
+        odd = sorted(set().union(*map(_added, bad)) - DEFAULT_CAPABILITIES)
+        words = f"must not include {_quoted(odd)} in securityContext.capabilities.add"
+        yield f"non-default capabilities ({_names(bad)} {words})"
+
+
+def _host_namespaces(spec: Object) -> Iterator[str]:
+    found = [f"{field}=true" for field in ("hostNetwork", "hostPID", "hostIPC") if spec.get(field)]
+    if found:
+        yield f"host namespaces ({', '.join(found)})"
+
+
+def _host_path(spec: Object) -> Iterator[str]:
+    found = [volume.get("name") for volume in spec.get("volumes") or [] if "hostPath" in volume]
+    if found:
+        yield f"hostPath volumes (volume{'s' if len(found) > 1 else ''} {_quoted(found)})"
+
+
+def _host_ports(spec: Object) -> Iterator[str]:
+    def ports(item: Object) -> set[str]:
+        return {str(port["hostPort"]) for port in item.get("ports") or [] if port.get("hostPort")}
+
+    bad = [item for item in _containers(spec) if ports(item)]
+    if bad:
+        taken = sorted(set().union(*map(ports, bad)))
+        verb, noun = "use" if len(bad) > 1 else "uses", "hostPorts" if len(taken) > 1 else "hostPort"
+        yield f"hostPort ({_names(bad)} {verb} {noun} {', '.join(taken)})"
+
+
+def _privileged(spec: Object) -> Iterator[str]:
+    bad = [item for item in _containers(spec) if _context(item).get("privileged")]
     if bad:
         yield f"privileged ({_names(bad)} must not set securityContext.privileged=true)"
-    for volume in spec.get("volumes") or []:
-        if "hostPath" in volume:
-            yield f'hostPath volumes (volume "{volume.get("name")}")'
 
 
-def _restricted(spec: Object) -> Iterator[str]:
-    for volume in spec.get("volumes") or []:
-        for kind in volume.keys() - {"name"} - RESTRICTED_VOLUMES:
-            yield f'restricted volume types (volume "{volume.get("name")}" uses restricted volume type "{kind}")'
-    containers = _containers(spec)
-    bad = [item for item in containers if _context(item).get("allowPrivilegeEscalation") is not False]
+def _seccomp(spec: Object, *, wanted: bool) -> Iterator[str]:
+    """A profile that is set has to be a good one; with `wanted`, one has to be set."""
+
+    def kind(where: Object) -> Any:
+        return (where.get("seccompProfile") or {}).get("type")
+
+    pod = kind(spec.get("securityContext") or {})
+    bad = [item for item in _containers(spec) if kind(_context(item)) not in (None, *SECCOMP)]
+    odd = pod not in (None, *SECCOMP)
+    if odd or bad:
+        values = sorted({*([pod] if odd else []), *(kind(_context(item)) for item in bad)})
+        words = f"must not set securityContext.seccompProfile.type to {_quoted(values)}"
+        yield f"seccompProfile ({_pods_and(odd, bad)} {words})"
+        return
+    unset = [item for item in _containers(spec) if kind(_context(item)) is None and pod is None]
+    if wanted and unset:
+        words = 'must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"'
+        yield f"seccompProfile (pod or {_names(unset)} {words})"
+
+
+def _baseline_seccomp(spec: Object) -> Iterator[str]:
+    yield from _seccomp(spec, wanted=False)
+
+
+def _restricted_seccomp(spec: Object) -> Iterator[str]:
+    yield from _seccomp(spec, wanted=True)
+
+
+def _escalation(spec: Object) -> Iterator[str]:
+    bad = [item for item in _containers(spec) if _context(item).get("allowPrivilegeEscalation") is not False]
     if bad:
         words = "must set securityContext.allowPrivilegeEscalation=false"
         yield f"allowPrivilegeEscalation != false ({_names(bad)} {words})"
-    bad = [item for item in containers if "ALL" not in ((_context(item).get("capabilities") or {}).get("drop") or [])]
-    if bad:
-        yield f'unrestricted capabilities ({_names(bad)} must set securityContext.capabilities.drop=["ALL"])'
-    added = [
-        item
-        for item in containers
-        if set((_context(item).get("capabilities") or {}).get("add") or []) - {"NET_BIND_SERVICE"}
-    ]
+
+
+def _no_capabilities(spec: Object) -> Iterator[str]:
+    def dropped(item: Object) -> list[str]:
+        return (_context(item).get("capabilities") or {}).get("drop") or []
+
+    kept = [item for item in _containers(spec) if "ALL" not in dropped(item)]
+    told = [f'{_names(kept)} must set securityContext.capabilities.drop=["ALL"]'] if kept else []
+    added = [item for item in _containers(spec) if _added(item) - {"NET_BIND_SERVICE"}]
     if added:
-        yield f"unrestricted capabilities ({_names(added)} must not add capabilities)"
-    yield from _non_root(spec, containers)
-    pod = ((spec.get("securityContext") or {}).get("seccompProfile") or {}).get("type")
-    bad = [item for item in containers if (_context(item).get("seccompProfile") or {}).get("type", pod) not in SECCOMP]
-    if bad:
-        words = 'must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"'
-        yield f"seccompProfile (pod or {_names(bad)} {words})"
+        odd = sorted(set().union(*map(_added, added)) - {"NET_BIND_SERVICE"})
+        told.append(f"{_names(added)} must not include {_quoted(odd)} in securityContext.capabilities.add")
+    if told:
+        yield f"unrestricted capabilities ({'; '.join(told)})"
 
 
-def _non_root(spec: Object, containers: list[Object]) -> Iterator[str]:
-    pod = spec.get("securityContext") or {}
-    bad = [item for item in containers if _context(item).get("runAsNonRoot", pod.get("runAsNonRoot")) is not True]
-    if bad:
-        yield f"runAsNonRoot != true (pod or {_names(bad)} must set securityContext.runAsNonRoot=true)"
-    if pod.get("runAsUser") == 0:
-        yield "runAsUser=0 (pod must not set runAsUser=0)"
-    bad = [item for item in containers if _context(item).get("runAsUser") == 0]
-    if bad:
-        yield f"runAsUser=0 ({_names(bad)} must not set runAsUser=0)"
+def _volume_types(spec: Object) -> Iterator[str]:
+    odd = {
+        volume.get("name"): kind
+        for volume in spec.get("volumes") or []
+        for kind in volume.keys() - {"name"} - RESTRICTED_VOLUMES
+    }
+    if odd:
+        verb, kinds = "use" if len(odd) > 1 else "uses", sorted(set(odd.values()))
+        noun = f"restricted volume type{'s' if len(kinds) > 1 else ''}"
+        names = f"volume{'s' if len(odd) > 1 else ''} {_quoted(odd)}"
+        yield f"restricted volume types ({names} {verb} {noun} {_quoted(kinds)})"
+
+
+def _non_root(spec: Object) -> Iterator[str]:
+    pod = (spec.get("securityContext") or {}).get("runAsNonRoot")
+    bad = [item for item in _containers(spec) if _context(item).get("runAsNonRoot") is False]
+    if bad or pod is False:
+        yield f"runAsNonRoot != true ({_pods_and(pod is False, bad)} must not set securityContext.runAsNonRoot=false)"
+        return
+    unset = [item for item in _containers(spec) if _context(item).get("runAsNonRoot") is None and not pod]
+    if unset:
+        yield f"runAsNonRoot != true (pod or {_names(unset)} must set securityContext.runAsNonRoot=true)"
+
+
+def _root_user(spec: Object) -> Iterator[str]:
+    pod = (spec.get("securityContext") or {}).get("runAsUser") == 0
+    bad = [item for item in _containers(spec) if _context(item).get("runAsUser") == 0]
+    if pod or bad:
+        yield f"runAsUser=0 ({_pods_and(pod, bad)} must not set runAsUser=0)"
+
+
+BASELINE = (_default_capabilities, _host_namespaces, _host_path, _host_ports, _privileged, _baseline_seccomp)
+# Checks of "restricted" replace those of "baseline" about the same thing.
+RESTRICTED = (
+    _host_namespaces,
+    _host_ports,
+    _privileged,
+    _escalation,
+    _no_capabilities,
+    _volume_types,
+    _non_root,
+    _root_user,
+    _restricted_seccomp,
+)

@@ -74,7 +74,7 @@ def disruption_budget(spec: Object) -> Iterator[str]:
         value = spec.get(field)
         if isinstance(value, str) and not re.fullmatch(r"[0-9]+%", value):
             words = "a valid percent string must be a numeric string followed by an ending '%'"
-            yield bad(f"spec.{field}", value, f"{words} (e.g. '1%' or '93%', regex used for validation is '[0-9]+%')")
+            yield bad(f"spec.{field}", value, f"{words} (e.g. '1%', or '93%', regex used for validation is '[0-9]+%')")
         elif isinstance(value, str) and int(value[:-1]) > 100:
             yield bad(f"spec.{field}", value, "must not be greater than 100%")
         elif isinstance(value, int):
