@@ -13,6 +13,7 @@ from github.client.text import clip_bytes
 NAME = "Greenloop"
 MAX_ACTIONS = 3
 MAX_TITLE = 255
+MAX_NOTES = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,15 @@ class Button:
         ):
             if not value or len(value) > most:
                 raise ValueError(f"a button's {name} has 1 to {most} characters, {value!r} has {len(value)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A remark of our check run on one line of a file; `path` is relative to the repository's root."""
+
+    path: str
+    line: int
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +76,29 @@ async def put_check(repository: RepositoryHandle, wanted: OwnCheck, *, check_run
     created = {**body, "head_sha": wanted.sha}
     answer = await repository.request("POST", "check-runs", scope=Scope.TALK, json=created)
     return int(answer.json()["id"])
+
+
+async def annotate(repository: RepositoryHandle, check_run_id: int, notes: Sequence[Note]) -> None:
+    """Put `notes` on our check run, unless it has some already: GitHub adds the ones of an update to those before.
+
+    At most MAX_NOTES of them, as many as one request takes.
+    """
+    path = f"check-runs/{check_run_id}"
+    output = (await repository.request("GET", path, scope=Scope.TALK)).json()["output"]
+    if output.get("annotations_count"):
+        return
+    annotations = [
+        {
+            "path": note.path,
+            "start_line": note.line,
+            "end_line": note.line,
+            "annotation_level": "failure",
+            "message": clip_bytes(note.message) or "red",
+        }
+        for note in notes[:MAX_NOTES]
+    ]
+    said = {"title": output.get("title") or NAME, "summary": output.get("summary") or "", "annotations": annotations}
+    await repository.request("PATCH", path, scope=Scope.TALK, json={"output": said})
 
 
 async def find_check(repository: RepositoryHandle, wanted: OwnCheck) -> int | None:

@@ -12,6 +12,7 @@ from loops.checks.collect import Failure, Found, collect, failures
 from loops.checks.look import fresh_state, store_state
 from loops.checks.next_attempt import GiveUp, History, Repair, Rerun, asked_about_checks, choose
 from loops.checks.rerun_jobs import go_on, run_again, spent, wishes
+from loops.checks.shown_evidence import keep_evidence
 from loops.context import Loop
 from loops.secrets.redact import Redactor
 from loops.sessions import decide
@@ -36,9 +37,6 @@ class Past:
 
 async def repair(loop: Loop, session: Session, action: decide.Repair) -> float | None:
     """Start an attempt on the red head, run it again, or end the session with what is still red."""
-    if session.options.get("autofix") is False:
-        await finish(loop, session, decide.Finish("failed", reason="autofix_off"))
-        return None
     now = await fresh_state(loop, session, action.sha)
     if now is None:
         return None
@@ -52,8 +50,9 @@ async def repair(loop: Loop, session: Session, action: decide.Repair) -> float |
         note = "The last turn changed nothing, and the checks are still red."
         await finish(loop, session, decide.Finish("failed", reason="no_progress", note=note))
         return None
+    off = session.options.get("autofix") is False
     wished = await wishes(loop, session, action.sha)
-    if (until := await go_on(loop, repo, session, wished, state.red)) is not None:
+    if not off and (until := await go_on(loop, repo, session, wished, state.red)) is not None:
         return until
     reruns = spent([wish.external_id for wish in wished], state.red)
     history = History(past.count, past.fingerprints, reruns)
@@ -64,10 +63,15 @@ async def repair(loop: Loop, session: Session, action: decide.Repair) -> float |
         changed_files=[str(each) for each in session.changed_files],
         redact=Redactor().text,
     )
+    failed = failures(found)
+    await keep_evidence(loop, session, action.sha, failed)
+    if off:
+        await finish(loop, session, decide.Finish("failed", reason="autofix_off"))
+        return None
     known = frozenset[str]() if past.asked else await known_at_base(loop, repo, session, state.red)
-    match choose(failures(found), known, history, cap=session.cap, reruns=loop.options.reruns):
-        case Rerun(failed):
-            return await run_again(loop, repo, session, f"{action.sha}:{len(wished) + 1}", failed)
+    match choose(failed, known, history, cap=session.cap, reruns=loop.options.reruns):
+        case Rerun(again):
+            return await run_again(loop, repo, session, f"{action.sha}:{len(wished) + 1}", again)
         case GiveUp(reason, note):
             await finish(loop, session, decide.Finish("failed", reason=reason, note=note))
         case Repair() as chosen:

@@ -4,7 +4,7 @@ from functools import partial
 
 import structlog
 
-from github.checks.our_check_run import Button, OwnCheck, put_check
+from github.checks.our_check_run import Button, Note, OwnCheck, annotate, put_check
 from github.client.errors import Invalid, NotFound, PermissionMissing
 from github.client.repository import RepositoryHandle
 from loops.comments.status_comment import StatusComment, headline
@@ -16,6 +16,7 @@ from loops.store.tables import Session
 log = structlog.get_logger(__name__)
 
 KIND = "check"
+NOTES = "annotations"
 STOP = Button("Stop", "End this session now", "stop")
 RETRY = Button("Try again", "Another turn with the same task", "retry")
 REPAIR = Button("Repair from now on", "Repair red checks here again", "autofix-on")
@@ -65,3 +66,29 @@ async def show_check(loop: Loop, repo: RepositoryHandle, session: Session, comme
     )
     said = repr((wanted.title, wanted.conclusion, wanted.buttons, body))
     await effects.show(loop, session.id, KIND, session.head_sha, said, partial(_put, repo, wanted))
+    await _annotate(loop, repo, session, comment)
+
+
+async def _annotate(loop: Loop, repo: RepositoryHandle, session: Session, comment: StatusComment) -> None:
+    """What is red, on file and line: once for each head, since GitHub never takes an annotation back."""
+    notes = tuple(
+        Note(place.path, place.line, f"{check.name}: {place.message}")
+        for check in comment.evidence
+        for place in check.places
+    )
+    if not notes or session.head_sha is None:
+        return
+    async with loop.database.read() as tx:
+        shown = await effects.find(tx, session.id, KIND, session.head_sha)
+    if shown is None:
+        return
+    check = int(shown.external_id)
+
+    async def put(_: int | None) -> int | None:
+        try:
+            await annotate(repo, check, notes)
+        except (PermissionMissing, NotFound, Invalid) as error:
+            log.warning("check.not_annotated", session=session.public_id, error=str(error))
+        return check
+
+    await effects.show(loop, session.id, NOTES, session.head_sha, "annotated", put)

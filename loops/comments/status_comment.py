@@ -5,11 +5,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from github.client.text import clip
+from loops.checks.shown_evidence import RedCheck
+from loops.prompts.fence import fence
 from loops.sessions.reasons import why
 
 ROWS = 30
 NOTE = 1500
 NOTES = 12
+SHOWN_CHECKS = 8
+EVIDENCE = 3500  # characters of one check's evidence
 OPEN = ("pending", "running", "waiting")
 
 ENDS = {
@@ -71,6 +75,7 @@ class StatusComment:
     autofix: bool = True
     stopping: str = ""
     failing: tuple[str, ...] = ()
+    evidence: tuple[RedCheck, ...] = ()
     explanation: str = ""
     answer: str = ""
     notes: tuple[str, ...] = field(default_factory=tuple)
@@ -85,6 +90,7 @@ def render(comment: StatusComment) -> str:
         named = ", ".join(f"`{_code(name)}`" for name in comment.failing[:10])
         more = f" and {len(comment.failing) - 10} more" if len(comment.failing) > 10 else ""
         parts.append(f"**Red:** {named}{more}")
+        parts += [_folded(check) for check in comment.evidence[:SHOWN_CHECKS]]
     parts += [clip(note, NOTE, " …") for note in _bounded(comment.notes)]
     if comment.turns:
         parts.append(_table(comment))
@@ -207,6 +213,14 @@ def _footer(comment: StatusComment) -> str:
             f"`{name} autofix off` ends repairs here; `{name} help` tells more."
         )
     return f"To go on, mention `{name}` with what to do next, or `{name} retry`."
+
+
+def _folded(check: RedCheck) -> str:
+    """Why a check is red, folded: the full log is a link away."""
+    name = _plain(check.name[:200])
+    log = f"\n\n[Full log]({check.url})" if check.url.startswith(("https://", "http://")) else ""
+    said = fence(check.brief, EVIDENCE)
+    return f"<details><summary>Why {name} is red</summary>\n\n{said}{log}\n\n</details>"
 
 
 def _bounded(notes: Sequence[str]) -> Sequence[str]:

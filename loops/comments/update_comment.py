@@ -7,6 +7,7 @@ from github.client.repository import RepositoryHandle
 from github.threads import comments
 from loops.boxes.capacity import read_queue
 from loops.boxes.queue import Wait
+from loops.checks.shown_evidence import evidence_of
 from loops.comments import status_comment
 from loops.comments.check_run import show_check
 from loops.comments.threads import answer_threads
@@ -93,6 +94,7 @@ async def status_comment_of(
         autofix=session.options.get("autofix") is not False,
         stopping=cancelled(session.cancel_by) if session.cancel_by else "",
         failing=tuple(status_comment.failing_names(checks)) if session.outcome != "green" else (),
+        evidence=await evidence_of(tx, session.id, session.head_sha) if session.outcome != "green" else (),
         explanation=str(checks.get("explanation") or ""),
         answer=session.summary or "" if session.outcome == "answered" else "",
         notes=tuple(str(note) for note in session.notes),

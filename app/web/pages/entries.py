@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from loops.checks.shown_evidence import red_checks
 from loops.store.tables import Event
 
 SHOWN = 4_000
@@ -59,6 +60,10 @@ def block(event: Event) -> Block:
         case "turn_reported":
             made.title = "turn over"
             made.text = _reported(payload)
+        case "evidence":
+            made.title = _text(payload.get("text"))
+            made.text = "\n\n".join(f"{check.name}\n{check.excerpt}" for check in red_checks(payload))
+            made.folded = made.bad = True
         case _:
             made.text = _text(payload.get("text")) if "text" in payload else _clip(_text(payload))
     return made
