@@ -18,6 +18,8 @@ from loops.evidence.render import body, fitted, ranges
 from loops.evidence.scan import Scan
 from loops.evidence.score import Scored, score
 from loops.evidence.steps import Step, steps
+from loops.evidence.told import beside_twin
+from loops.evidence.twin import Twin
 
 BUDGET = 16_000
 COMMANDS = 400  # that were run, the last ones, wherever they stand
@@ -38,17 +40,19 @@ def distill(
     changed_files: Sequence[str] = (),
     redact: Callable[[str], str] | None = None,
     without: frozenset[str] = frozenset(),
+    twin: Twin | None = None,
 ) -> Distilled:
     """Distil one job's log.
 
     `chunks` are its raw bytes in order, of any size. `budget` is in bytes of UTF-8 and holds for the whole excerpt.
     `failed_steps` are step names or commands, `changed_files` paths of the change under test. `redact` is applied to
-    every text that leaves. `without` leaves the recognisers of these tools out.
+    every text that leaves. `without` leaves the recognisers of these tools out. `twin` is the same job as it passed:
+    what is in it, too, counts less.
     """
-    scan = Scan(chunks)
+    scan = Scan(chunks, twin)
     if scan.total_bytes == 0:
         return _nothing("empty", "The log is empty.", 0, budget)
-    whole = lines(scan.edges())
+    whole = lines(scan.edges.windows())
     kept = lines(scan.windows()).with_more(whole.only(commands(whole.texts)[-COMMANDS:]))
     if redact is not None:
         kept.texts[:] = _without_keys(_redacted(kept.texts, redact), kept.texts)
@@ -58,7 +62,10 @@ def distill(
     if _binary(kept):
         return _nothing("empty", f"The log is binary, not text ({scan.total_bytes} bytes).", scan.total_lines, budget)
     found, failing = steps(kept, failed_steps)
-    scored = score(kept, found, failing, annotations=annotations, changed_files=changed_files, without=without)
+    news = scan.news if scan.news is not None and scan.news.telling else None
+    scored = score(
+        kept, found, failing, annotations=annotations, changed_files=changed_files, without=without, news=news
+    )
     if failing is None and not annotations and _quiet(kept, scored, found):
         text = f"Nothing in this log of {scan.total_lines} lines says that anything failed."
         return _nothing("passed", text, scan.total_lines, budget)
@@ -70,6 +77,8 @@ def distill(
     if sum(len(line.encode()) for line in head) > budget // 2:
         head = [*head[: int(failing is not None)], f"Kind: {kind}"]
     told = _told(annotations, kept)
+    if twin is not None and news is not None:
+        told += beside_twin(twin, news, whole, kept, scored)
     room = budget - sum(len(part.encode()) + 1 for part in (*head, *told))
     chosen = choose(kept, scored, room)
     shown = body(kept, scored, chosen)

@@ -10,23 +10,25 @@ from functools import cache
 
 from loops.evidence import words
 from loops.evidence.blocks import CUT, blocks
+from loops.evidence.edges import Edges
+from loops.evidence.news import News
 from loops.evidence.patterns import Found, Patterns
+from loops.evidence.twin import Twin
 
 FREE = 500_000  # bytes of windows kept without asking whether they are new
 NOVEL = 700_000  # beyond FREE and up to here: only a line's first two likes, and strong words
 FULL = 850_000  # beyond NOVEL and up to here: only new lines with a strong word
 WINDOW = 48_000  # bytes of one window at most, about
 RING = 150_000  # the newest windows beyond those, always
-EDGE = 1_000_000  # bytes of the log's beginning, and of its end, that stay at hand whole
 SHAPES = 20_000  # different lines counted
 LINE = 8 * 1024  # of one kept line
 SHORT = 40  # bytes that a line counts for at least: what is kept is bounded in lines too
 DIGITS = b"0123456789abcdefABCDEF"
 
-PLAIN, STRONG, MARK = 0, 1, 2
+PLAIN, STRONG, MARK, NEW = 0, 1, 2, 3
 # bytes of context before and after a hit: a page, a long test failure, a step's head
-BEFORE = (1_500, 6_000, 0)
-AFTER = (4_000, 8_000, 1_500)
+BEFORE = (1_500, 6_000, 0, 200)
+AFTER = (4_000, 8_000, 1_500, 400)
 TAIL = 24_000  # before the runner's mark of a failed step
 
 
@@ -47,7 +49,8 @@ def _compiled(groups: tuple[tuple[str, ...], ...], *, literal: bool) -> tuple[Pa
 class Scan:
     """The kept windows of one log: `(number of the first line, bytes of whole lines)`, by line number."""
 
-    def __init__(self, chunks: Iterable[bytes]) -> None:
+    def __init__(self, chunks: Iterable[bytes], twin: Twin | None = None) -> None:
+        self.news = News(twin) if twin else None
         self.total_lines = 0
         self.total_bytes = 0
         self._seen: dict[int, int] = {}
@@ -55,16 +58,13 @@ class Scan:
         self._size = 0
         self._ring: deque[tuple[int, bytes]] = deque()
         self._ring_size = 0
-        self._head: list[tuple[int, bytes]] = []
-        self._head_size = 0
-        self._end: deque[tuple[int, bytes]] = deque()
-        self._end_size = 0
+        self.edges = Edges()
         carry = b""
         owed = 0
         for block in blocks(self._counted(chunks)):
             text = carry + block
             owed = self._block(text, block, owed)
-            self._at_hand(self.total_lines + 1, block)
+            self.edges.add(self.total_lines + 1, block)
             self.total_lines += block.count(b"\n")
             carry = _tail(text, TAIL)
         if not self._ring or self._ring[-1][0] != self.total_lines:
@@ -73,20 +73,6 @@ class Scan:
 
     def windows(self) -> list[tuple[int, bytes]]:
         return sorted([*self._kept, *self._ring])
-
-    def edges(self) -> list[tuple[int, bytes]]:
-        """The log's beginning and its end, whole; of a log that is no longer than both, all."""
-        return [*self._head, *self._end]
-
-    def _at_hand(self, number: int, block: bytes) -> None:
-        if self._head_size < EDGE:
-            self._head.append((number, block))
-            self._head_size += len(block)
-            return
-        self._end.append((number, block))
-        self._end_size += len(block)
-        while self._end_size - len(self._end[0][1]) >= EDGE:
-            self._end_size -= len(self._end.popleft()[1])
 
     def _counted(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
         for chunk in chunks:
@@ -100,7 +86,7 @@ class Scan:
         start, stop, strength = (shift, shift + owed, PLAIN) if owed else (0, 0, PLAIN)
         line_start, line_end, strength_of_line, seen = 0, -1, PLAIN, 0
         counts, room = self._seen, self._room
-        for hit in _hits(block):
+        for hit in self._hits(block):
             here, strength_of_hit = (hit >> 2) + shift - 1, hit & 3
             if here >= line_end:
                 line_start = text.rfind(b"\n", 0, here) + 1
@@ -130,6 +116,17 @@ class Scan:
             self._keep(text, start, min(stop, len(text)), number, at, strength)
         return max(0, stop - len(text))
 
+    def _hits(self, block: bytes) -> list[int]:
+        """Where each word of `block` ends, and each line that is new, shifted left by two bits for its strength; in
+        order."""
+        hits: list[int] = []
+        for patterns, strengths in _patterns():
+            patterns.scan(block, _into(hits, strengths))
+        if self.news is not None:
+            hits += [end << 2 | NEW for end in self.news.of(block)]
+        hits.sort()
+        return hits
+
     def _room(self, seen: int, strength: int) -> bool:
         """Beyond what is free: whether a line that had so many likes before may still be kept."""
         if strength == MARK:
@@ -157,15 +154,6 @@ class Scan:
                 _, oldest = self._ring.popleft()
                 self._ring_size -= max(len(oldest), SHORT * oldest.count(b"\n"))
         return after, stop
-
-
-def _hits(block: bytes) -> list[int]:
-    """Where each word of `block` ends, shifted left by two bits for its strength; in order."""
-    hits: list[int] = []
-    for patterns, strengths in _patterns():
-        patterns.scan(block, _into(hits, strengths))
-    hits.sort()
-    return hits
 
 
 def _into(hits: list[int], strengths: bytes) -> Found:

@@ -1,5 +1,6 @@
 """What each kept line is worth, in points of 0 to 100: by its shape where a tool is known, else by a general method."""
 
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -8,10 +9,11 @@ from dataclasses import dataclass
 from loops.evidence.beside import LIBRARY, claims, context, near_the_end, own_frames, parents, run_by
 from loops.evidence.changed import Changed
 from loops.evidence.clean import Lines
-from loops.evidence.general import general
+from loops.evidence.general import DULL, general
 from loops.evidence.match import Matcher
 from loops.evidence.model import Annotation
-from loops.evidence.normal import alike
+from loops.evidence.news import News
+from loops.evidence.normal import akin, alike
 from loops.evidence.shapes.shape import Shape
 from loops.evidence.steps import Step
 from loops.evidence.wrapped import unwrapped
@@ -33,6 +35,9 @@ GRAVE = (
 # commands that complain of a file by printing no more than its name
 LISTERS = re.compile(r"\b(?:gofmt|goimports|gofumpt|fmt|shfmt|prettier|format|lint)\b", re.I)
 BARE = re.compile(r"[\w./@-]+\.[a-z]\w{0,7}$")
+KNOWN = 0.6  # of its points are left to a line that the passing log has, too
+NEW = 44.0  # points of a new line that says nothing of a failure
+FRESH = 6.0  # more for one that does
 INPUT = 58.0  # points of what an action was given, at most INPUTS lines of it
 INPUTS = 24
 # inputs that tell nothing
@@ -62,8 +67,9 @@ def score(
     annotations: Sequence[Annotation] = (),
     changed_files: Sequence[str] = (),
     without: frozenset[str] = frozenset(),
+    news: News | None = None,
 ) -> Scored:
-    """Judge every kept line."""
+    """Judge every kept line; with `news` of a green twin, those that it has count less."""
     whole = "\n".join(lines.texts)
     matcher = Matcher(lines.texts, whole, without)
     grave = _grave(lines, failing)
@@ -78,6 +84,7 @@ def score(
     step_of: list[Step] = []
     changed = Changed(changed_files)
     favoured = [0] * len(lines.texts)
+    fresh: Counter[str] = Counter()
     met: set[str] = set()
     told = [a.message.split("\n")[0][:60] for a in annotations if len(a.message) > 8] + [
         a.path for a in annotations if a.path and a.path != ".github"
@@ -111,6 +118,8 @@ def score(
             if listing and worth < 58 and step is failing and BARE.match(text) and not _heads(lines, i):
                 worth = 58.0
             own[i] = worth * weight
+            if news is not None and not (shape and shape.role == "noise"):
+                worth = _against(news, lines, i, worth, fresh)
             if i in keys and worth > 20 and likes[keys[i]] > 1 and keys[i] not in met and step is failing and not shape:
                 # the first of many tells as much as one alone
                 met.add(keys[i])
@@ -134,6 +143,18 @@ def score(
         if text.startswith("Complete job name: "):
             points[i] = max(points[i], 60.0)
     return Scored(points, own, favoured, muted, shapes, step_of)
+
+
+def _against(news: News, lines: Lines, i: int, worth: float, fresh: Counter[str]) -> float:
+    """What a line is worth beside the log of the same job that passed. `fresh` counts the new lines by their like."""
+    if not news.is_new(lines.numbers[i]):
+        return worth * KNOWN
+    text = lines.texts[i]
+    if DULL.match(text):
+        return worth
+    key = akin(text)
+    fresh[key] += 1
+    return max(worth + FRESH if worth else 0.0, NEW - 4.0 * math.log2(fresh[key]))
 
 
 def _heads(lines: Lines, i: int) -> bool:
