@@ -5,9 +5,10 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from loops.runtimes.prices import Price, price_of, table_of
+from loops.runtimes.prices import price_of, table_of
 from loops.runtimes.profiles import canonical
 from loops.runtimes.registry import UnknownRuntimeError, get
+from loops.runtimes.spec import Price
 
 
 class LoopOptions(BaseModel):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from app.commands.common import one_line_errors, opened
+from loops.runtimes import registry
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -37,7 +38,7 @@ def start(
     person: Annotated[
         str | None, typer.Option("--as", metavar="LOGIN", help="Whose box, account and write access are used.")
     ] = None,
-    runtime: Annotated[str | None, typer.Option(help="codex, opencode, claude, native or command.")] = None,
+    runtime: Annotated[str | None, typer.Option(help=f"{registry.choices()}.")] = None,
     model: Annotated[str | None, typer.Option(help="Model, as the runtime names it.")] = None,
     installation: InstallationOption = None,
     as_json: JsonOption = False,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.demo.world import Misuse
+from loops.runtimes import registry
 from loops.runtimes.scripted.brain import ByPrompt
 from loops.runtimes.scripted.replies import Edit, Read, Reply, Shell
 from loops.runtimes.scripted.server import ModelServer
@@ -47,14 +48,6 @@ PLANS = {
         ]
     ],
 }
-# The provider that each runtime is used with, by the variable that usually holds its key.
-_KEYS: dict[str, tuple[tuple[str, str], ...]] = {
-    "codex": (("OPENAI_API_KEY", "openai"),),
-    "claude": (("ANTHROPIC_API_KEY", "anthropic"),),
-    "opencode": (("ANTHROPIC_API_KEY", "anthropic"), ("OPENAI_API_KEY", "openai")),
-    "native": (("ANTHROPIC_API_KEY", "anthropic"), ("OPENAI_API_KEY", "openai")),
-}
-_SCRIPTED = {"codex": "openai", "claude": "anthropic", "opencode": "scripted", "native": "scripted"}
 
 
 @dataclass(frozen=True)
@@ -71,22 +64,24 @@ class Account:
 @contextlib.contextmanager
 def account(runtime: str, model: str | None, *, own_repository: bool) -> Iterator[Account]:
     """The account for `runtime`; a script answers while the block lasts where no key is set. Raises Misuse."""
-    if runtime not in _KEYS:
-        raise Misuse(f"--runtime {runtime}: must be one of {', '.join(_KEYS)} (for any other program there is --agent)")
-    for variable, provider in _KEYS[runtime]:
+    known = {agent.name: agent for agent in registry.agents()}
+    if runtime not in known:
+        raise Misuse(f"--runtime {runtime}: must be one of {', '.join(known)} (for any other program there is --agent)")
+    agent, smoke = known[runtime], registry.smoke(runtime)
+    for variable, provider in agent.key_variables:
         key = os.environ.get(variable)
         if key:
             base_url = os.environ.get(f"{provider.upper()}_BASE_URL", "")
-            if not model and runtime in ("opencode", "native"):
+            if not model and agent.needs_model:
                 raise Misuse(f"--runtime {runtime} with the key in {variable} needs --model")
             yield Account(provider, key, model or "", base_url, scripted=False)
             return
-    variables = " or ".join(variable for variable, _ in _KEYS[runtime])
+    variables = " or ".join(variable for variable, _ in agent.key_variables)
     if own_repository:
         raise Misuse(f"--runtime {runtime} on a repository of your own needs a model: set {variables}")
     with ModelServer({"demo": ByPrompt(PLANS)}) as server:
-        base_url = server.base_url("demo", version=runtime != "claude")
-        yield Account(_SCRIPTED[runtime], "sk-scripted-demo-key-0123456789", "scripted-1", base_url, scripted=True)
+        base_url = server.base_url("demo", smoke.wire)
+        yield Account(smoke.provider, "sk-scripted-demo-key-0123456789", "scripted-1", base_url, scripted=True)
 
 
 async def store(database: Database, keys: Path, installation_id: int, account: Account) -> None:
@@ -112,9 +107,12 @@ async def store(database: Database, keys: Path, installation_id: int, account: A
 
 def missing(runtime: str) -> str | None:
     """What has to be installed before `runtime` can work on this machine, in words; None when all is there."""
-    if runtime == "native":
-        found = importlib.util.find_spec("pydantic_ai") is not None and shutil.which("greenloop-native")
+    agent = registry.get(runtime)
+    if agent.package is None:
+        found = importlib.util.find_spec("pydantic_ai") is not None and shutil.which(agent.program)
         return None if found else "our own loop is not installed here: pip install 'greenloop[native]'"
-    if shutil.which(runtime):
+    if shutil.which(agent.program):
         return None
-    return f"the program {runtime!r} is not on PATH (k8s/images/package.json pins it for npm)"
+    return (
+        f"the program {agent.program!r} is not on PATH (npm has it as {agent.package}, k8s/images/package.json pins it)"
+    )

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from app.commands.common import local_github_needed
+from loops.runtimes import registry
 
 
 def demo(
@@ -21,8 +22,8 @@ def demo(
     runtime: Annotated[
         str | None,
         typer.Option(
-            help="A real agent CLI on PATH: codex, opencode, claude, or our own loop, native. A script answers in "
-            "place of a model, unless OPENAI_API_KEY or ANTHROPIC_API_KEY holds a key."
+            help=f"A real agent on PATH: {' '.join(agent.name for agent in registry.agents())}. A script answers in "
+            "place of a model, unless the agent's usual variable (OPENAI_API_KEY, ANTHROPIC_API_KEY, …) holds a key."
         ),
     ] = None,
     model: Annotated[str | None, typer.Option(help="With --runtime and a real key: the model.")] = None,

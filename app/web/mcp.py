@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from app.web import api, session_operations
 from app.web.state import AppState
 from loops.requests import operations
+from loops.runtimes import registry
 
 PATH = "/mcp"
 SURFACE = "mcp"
@@ -65,7 +66,7 @@ def _tools(here: AppState) -> list[Tool]:
         base: Annotated[str | None, Field(description="The branch to start from; else the default branch.")] = None,
         max_steps: Annotated[int | None, Field(description="Steps of the agent in a turn, 1 to 200.")] = None,
         person: Annotated[str | None, Field(description="Login of the person whose box and account are used.")] = None,
-        runtime: Annotated[str | None, Field(description="codex, opencode, claude, native or command.")] = None,
+        runtime: Annotated[str | None, Field(description=f"{registry.choices()}.")] = None,
         model: Annotated[str | None, Field(description="The model, as the runtime names it.")] = None,
         installation: Installation = None,
     ) -> dict[str, Any]:

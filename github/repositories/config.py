@@ -91,7 +91,7 @@ class RepositoryConfig(_Section):
     runtime: str | None = Field(
         default=None,
         pattern=r"^[a-z][a-z0-9_-]{0,31}$",
-        description="Agent to run: codex, opencode, claude, native or command.",
+        description="Agent to run: codex, opencode, claude, gemini, native or command.",
     )
     model: str | None = Field(default=None, min_length=1, max_length=128, description="Model, as the runtime names it.")
     label: str = Field(

@@ -18,10 +18,10 @@ RUN apt-get update \
 COPY --from=go /usr/local/go /usr/local/go
 ENV PATH=/usr/local/go/bin:$PATH
 
-# Postinstall scripts fetch nothing, but without them two of the three are stubs.
+# Postinstall scripts fetch nothing, but without them two of the four are stubs.
 COPY k8s/images/package.json /opt/greenloop/clis/
 RUN npm install --prefix /opt/greenloop/clis --no-package-lock --no-audit --no-fund --loglevel error \
- && ln -s /opt/greenloop/clis/node_modules/.bin/{codex,opencode,claude} /usr/local/bin/ \
+ && ln -s /opt/greenloop/clis/node_modules/.bin/{codex,opencode,claude,gemini} /usr/local/bin/ \
  && npm cache clean --force
 
 COPY k8s/images/native.lock /opt/greenloop/native.lock

@@ -126,7 +126,8 @@ class Turn:
 
     `workdir` is relative to the home. In `argv`, the values of `env` and the paths of `files` the runner replaces
     `{home}`, `{workdir}` and `{turn_dir}` by absolute paths; in `stdin`, which holds what strangers wrote,
-    `{turn_dir:MARKER}` only. `marker` stands in the environment of everything that runs.
+    `{turn_dir:MARKER}` only. `marker` stands in the environment of everything that runs. `agent_homes` are the folders
+    below the home in which agents keep what they were told: secrets are taken out of them after the turn.
     """
 
     turn: str
@@ -139,6 +140,7 @@ class Turn:
     files: list[TurnFile] = field(default_factory=list, repr=False)
     evidence: list[Evidence] = field(default_factory=list)
     limits: Limits = field(default_factory=Limits)
+    agent_homes: list[str] = field(default_factory=lambda: [".greenloop/agents"])
 
     def __post_init__(self) -> None:
         if not TURN_PATTERN.fullmatch(self.turn):
@@ -147,6 +149,9 @@ class Turn:
             raise ProtocolError(f"marker {self.marker!r}: only letters, digits, '-' and '_' may stand in it")
         if not self.argv:
             raise ProtocolError(f"turn {self.turn}: argv is empty")
+        outside = next((each for each in self.agent_homes if each.startswith("/") or ".." in each.split("/")), None)
+        if outside is not None:
+            raise ProtocolError(f"turn {self.turn}: agent_homes holds {outside!r}, which is not below the home")
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Takes secrets out of what agents keep of their conversations: a tool may have printed one, and the home lasts.
 
-Only the agents' own folders are touched: a value may be an ordinary word, and files of a project or a cache have to
-stay as they are. Values are covered by as many asterisks, so that nothing moves.
+Only the agents' own folders are touched, which come with the turn: a value may be an ordinary word, and files of a
+project or a cache have to stay as they are. Values are covered by as many asterisks, so that nothing moves.
 """
 
 from __future__ import annotations
@@ -13,9 +13,6 @@ import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-PLACES = (".greenloop/agents", ".local/share/opencode", ".local/state/opencode", ".cache/opencode", ".claude", ".codex")
-"""Where the agents keep conversations, logs and caches, below the home."""
-
 LARGEST = 256 * 1024 * 1024
 """Bytes of the largest file that is looked into; a larger one is deleted."""
 
@@ -24,8 +21,8 @@ _OTHER = (b"CREATE VIRTUAL", b"WITHOUT ROWID")
 _BESIDE = ("-wal", "-shm", "-journal")
 
 
-def scrub(home: Path, values: Sequence[str], *, spare: Sequence[Path] = ()) -> int:
-    """Cover `values`, the longest first, in all files but `spare`; in how many files there were any.
+def scrub(home: Path, folders: Sequence[str], values: Sequence[str], *, spare: Sequence[Path] = ()) -> int:
+    """Cover `values`, the longest first, in all files below `folders` of the home but `spare`; how many had any.
 
     What cannot be read or written is deleted: a lost conversation is begun anew.
     """
@@ -34,7 +31,7 @@ def scrub(home: Path, values: Sequence[str], *, spare: Sequence[Path] = ()) -> i
         return 0
     spared = {str(path) for path in spare}
     found = 0
-    for path in _files(home):
+    for path in _files(home, folders):
         if str(path) in spared or str(path).endswith(_BESIDE):
             continue
         try:
@@ -47,8 +44,8 @@ def scrub(home: Path, values: Sequence[str], *, spare: Sequence[Path] = ()) -> i
     return found
 
 
-def _files(home: Path) -> Iterator[Path]:
-    for place in PLACES:
+def _files(home: Path, folders: Sequence[str]) -> Iterator[Path]:
+    for place in folders:
         for folder, _, names in os.walk(home / place):
             for name in names:
                 path = Path(folder, name)

@@ -188,7 +188,8 @@ class TurnRun:
         with contextlib.suppress(Rejected, Gone, ProtocolError):
             answer = self._link.call("GET", f"/turns/{turn.turn}/secrets")
             places = Places(self._home, self._state, turn)
-            count = scrub(self._home.path, protocol.secrets_from_json(answer), spare=files.spots(places, turn))
+            values = protocol.secrets_from_json(answer)
+            count = scrub(self._home.path, turn.agent_homes, values, spare=files.spots(places, turn))
             if count:
                 self._log(f"secrets were covered in {count} files of its agent")
 

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from loops.accounts.box_secrets import CannotPrepare
 from loops.accounts.credentials import kind_of
 from loops.runtimes import profiles, registry
-from loops.runtimes.base import Runtime
+from loops.runtimes.spec import RuntimeSpec
 from loops.store.tables import Profile
 
 
@@ -29,7 +29,7 @@ class Chosen:
     `warning`: what people should know of how it was chosen.
     """
 
-    runtime: Runtime
+    runtime: RuntimeSpec
     model: str
     profile: Profile | None = None
     warning: str | None = None
@@ -60,7 +60,7 @@ async def choose(
         runtime = registry.get(choice.runtime)
     except (registry.UnknownRuntimeError, profiles.RefusedRuntimeError, CannotPrepare) as error:
         raise CannotRun(str(error)) from None
-    if runtime.name == profiles.WITHOUT_ACCOUNT:
+    if not runtime.needs_account:
         return Chosen(runtime, model, warning=choice.warning)
     if profile is None:
         raise CannotRun(

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, get_args
 
 from loops.runtimes.base import CredentialKind
-from loops.runtimes.codex_auth import auth_file
+from loops.runtimes.codex.auth_file import auth_file
 
 KINDS = get_args(CredentialKind)
 _SAME_ACCOUNT = ("account_id", "accountId")

@@ -8,6 +8,7 @@ from github.client.errors import Invalid, NotFound, PermissionMissing
 from github.client.repository import RepositoryHandle
 from github.threads import reviews
 from loops.context import Loop
+from loops.runtimes import registry
 from loops.sessions.effects import show
 from loops.store.tables import Session, Turn
 
@@ -21,7 +22,7 @@ async def answer_threads(loop: Loop, repo: RepositoryHandle, session: Session, t
     for turn in turns:
         thread = int(turn.source.get("thread_id") or 0)
         if session.pull_number and thread and turn.commit_sha:
-            said = (turn.message or "").strip()[:1000] if turn.runtime != "command" else ""
+            said = (turn.message or "").strip()[:1000] if registry.answers(turn.runtime) else ""
             body = f"Done in {turn.commit_sha}." + (f"\n\n{said}" if said else "")
             put = partial(_answer, repo, session.pull_number, thread, turn.public_id, body)
             await show(loop, session.id, KIND, turn.public_id, body, put)

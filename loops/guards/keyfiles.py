@@ -5,6 +5,7 @@ import re
 
 from loops.guards.globs import folded
 from loops.guards.model import Finding, shown
+from loops.runtimes import registry
 
 _SAMPLES = frozenset(
     ("example", "examples", "sample", "samples", "template", "templates", "tmpl", "tpl", "dist", "default", "defaults")
@@ -19,7 +20,7 @@ _NAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
 _PLACES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("AWS credentials", re.compile(r"(?:.*/)?\.aws/credentials")),
     ("Google Cloud credentials", re.compile(r"(?:.*/)?application_default_credentials\.json")),
-    ("an agent's login", re.compile(r"(?:.*/)?(?:\.codex/auth|\.claude/\.credentials|opencode/auth)\.json")),
+    ("an agent's login", re.compile(rf"(?:.*/)?(?:{'|'.join(map(re.escape, registry.key_files()))})")),
 )
 # The name says nothing by itself: these are looked into.
 _TEXTS: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = (

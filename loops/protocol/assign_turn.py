@@ -9,6 +9,7 @@ import structlog
 from sqlalchemy import or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from loops.runtimes import registry
 from loops.store.leases import make_due
 from loops.store.tables import Box, Turn
 
@@ -80,6 +81,7 @@ def as_told(turn: Turn, env: Mapping[str, str], files: Sequence[Mapping[str, Any
         told.pop(ours, None)  # what secrets are made from at hand-out: the service's own
     told["turn"] = turn.public_id
     told["marker"] = turn.marker
+    told["agent_homes"] = list(registry.homes())
     told["env"] = {**told.get("env", {}), **env}
     told["files"] = [*told.get("files", []), *files]
     told["limits"] = {**told.get("limits", {}), **turn.limits}

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from k8s.runner.protocol import LONGEST_LINE, OUTPUT_CHUNK
-from loops.runtimes.base import EVENT_TEXT, JSON, Parser, Runtime, RuntimeEvent, clip
-from loops.runtimes.prices import Price, cost_of
+from loops.runtimes.base import EVENT_TEXT, JSON, Parser, RuntimeEvent, clip
+from loops.runtimes.prices import cost_of
+from loops.runtimes.spec import Price, RuntimeSpec
 from loops.secrets.redact import Redactor
 from loops.store.journal import Entry
 
@@ -71,7 +72,7 @@ class ParsedOutput:
     edited: set[str] = field(default_factory=set)
 
 
-def parser_of(runtime: Runtime, state: Mapping[str, Any], totals: Totals = None) -> Parser:
+def parser_of(runtime: RuntimeSpec, state: Mapping[str, Any], totals: Totals = None) -> Parser:
     """The parser to go on with after `state`, which is `Turn.parser_state`; an empty one is a new turn's.
 
     `totals` are those of the conversation that the turn resumes.
@@ -80,7 +81,7 @@ def parser_of(runtime: Runtime, state: Mapping[str, Any], totals: Totals = None)
 
 
 def parse_output(
-    runtime: Runtime,
+    runtime: RuntimeSpec,
     state: Mapping[str, Any],
     data: bytes,
     redactor: Redactor,

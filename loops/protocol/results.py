@@ -13,8 +13,8 @@ from k8s.runner.protocol import DIFF_BYTES, STDERR_BYTES, Result
 from loops.protocol.parse_output import bounded, clean, entries_of, parser_of
 from loops.protocol.store_output import TurnOver, resumed_totals, rows, spent
 from loops.runtimes.base import Ending, clip
-from loops.runtimes.prices import Price
 from loops.runtimes.registry import get
+from loops.runtimes.spec import Price
 from loops.secrets.redact import Redactor
 from loops.store import journal, leases
 from loops.store.database import Database

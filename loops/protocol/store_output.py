@@ -11,8 +11,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from k8s.runner.protocol import FETCHING, Output, OutputAnswer
 from loops.protocol.parse_output import ParsedOutput, Usage, parse_output
-from loops.runtimes.prices import Price
 from loops.runtimes.registry import get
+from loops.runtimes.spec import Price
 from loops.secrets.redact import Redactor
 from loops.sessions.caps import Caps
 from loops.sessions.spending import spent_before, spent_of

@@ -163,32 +163,11 @@ class Parser(Protocol):
         ...
 
     def state(self) -> JSON:
-        """Give this to `Runtime.parser(state=…)` in another process to go on after the last parsed line."""
+        """Give this to `RuntimeSpec.parser(state)` in another process to go on after the last parsed line."""
         ...
 
     def outcome(self, ending: Ending) -> Outcome:
         """What the turn came to, once all lines are parsed."""
-        ...
-
-
-class Runtime(Protocol):
-    """An agent CLI. Pure: nothing here starts, reads or writes anything."""
-
-    @property
-    def name(self) -> str:
-        """The name that configuration and people use."""
-        ...
-
-    def command(self, turn: TurnRequest) -> Invocation:
-        """What to start for `turn`. Raises ValueError when the turn cannot be expressed, saying why."""
-        ...
-
-    def parser(self, state: JSON | None = None, *, totals: Mapping[str, float] | None = None) -> Parser:
-        """A parser for one turn: new (with the `totals` of the resumed conversation) or going on from `state`."""
-        ...
-
-    def files(self, turn: TurnRequest) -> tuple[BoxFile, ...]:
-        """The credential files alone, as they are written before the turn."""
         ...
 
 

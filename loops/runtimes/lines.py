@@ -5,7 +5,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 from loops.runtimes.base import JSON, Ending, EventKind, Outcome, RuntimeEvent, clip, process_error
 
@@ -53,14 +53,21 @@ class Memory:
 class LineParser(ABC):
     """What the parsers of JSON lines have in common: a line is read by `_events`, and what it says is in `_memory`.
 
-    `who` names the CLI in errors. `names_lost` says that it names a conversation even where the one to resume is gone.
+    `who` names the CLI in errors. `names_lost` says that it names a conversation even where the one to resume is gone,
+    `cumulative` that it counts tokens or cost from the beginning of a conversation.
     """
 
     who: ClassVar[str]
     names_lost: ClassVar[bool] = False
+    cumulative: ClassVar[bool] = False
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
+
+    @classmethod
+    def begin(cls, state: JSON | None = None, *, totals: Mapping[str, float] | None = None) -> Self:
+        """A parser for one turn: new (with the `totals` of the resumed conversation) or going on from `state`."""
+        return cls(Memory.of(state, totals if cls.cumulative else None))
 
     def parse(self, line: str) -> list[RuntimeEvent]:
         """The events of one line."""

@@ -1,40 +1,17 @@
 """What tokens cost, for CLIs that do not say it themselves."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from loops.runtimes import registry
 from loops.runtimes.base import JSON
-
-
-@dataclass(frozen=True)
-class Price:
-    """US dollars for a million tokens: `input` that is not cached, `cached` input, and `output`."""
-
-    input: float
-    cached: float
-    output: float
-
+from loops.runtimes.spec import Price
 
 Table = Mapping[str, Price]
 
-# Published list prices, by the beginning of the model's name. They age: settings replace them, entry by entry.
-PRICES: Final[Table] = {
-    "gpt-5": Price(1.25, 0.125, 10),
-    "gpt-5-mini": Price(0.25, 0.025, 2),
-    "gpt-5-nano": Price(0.05, 0.005, 0.4),
-    "gpt-4.1": Price(2, 0.5, 8),
-    "gpt-4.1-mini": Price(0.4, 0.1, 1.6),
-    "gpt-4o": Price(2.5, 1.25, 10),
-    "gpt-4o-mini": Price(0.15, 0.075, 0.6),
-    "o3": Price(2, 0.5, 8),
-    "o4-mini": Price(1.1, 0.275, 4.4),
-    "claude-opus-4": Price(15, 1.5, 75),
-    "claude-opus-4-5": Price(5, 0.5, 25),
-    "claude-sonnet-4": Price(3, 0.3, 15),
-    "claude-sonnet-5": Price(2, 0.2, 10),
-    "claude-haiku-4-5": Price(1, 0.1, 5),
-}
+# They age: settings replace them, entry by entry.
+PRICES: Final[Table] = {model: price for runtime in registry.every() for model, price in runtime.prices.items()}
+"""Published list prices, by the beginning of the model's name; each runtime knows those of its own provider."""
 
 
 def table_of(replaced: Mapping[str, Mapping[str, float]]) -> Table:

@@ -1,18 +1,10 @@
 """Which runtimes a provider account can drive, and which one a turn gets. Pure: refused before anything is queued."""
 
 from dataclasses import dataclass
-from typing import Final
 
 from loops.runtimes import registry
 from loops.runtimes.base import CredentialKind
-
-CHATGPT_LOGIN: Final = "opencode_openai_login"
-"""The provider name under which a ChatGPT login is kept; its credential is an `opencode_auth_json`."""
-WITHOUT_ACCOUNT: Final = "command"
-"""Runs whatever program it is told; what that program needs is its own affair."""
-OWN_LOOP: Final = "native"
-"""Our own agent loop: anything with an API key can drive it, when somebody asks for it."""
-_LEGACY: Final = {"openai_direct": "opencode"}
+from loops.runtimes.spec import ANY, Accepts, RuntimeSpec
 
 
 @dataclass(frozen=True)
@@ -29,7 +21,7 @@ class RefusedRuntimeError(ValueError):
     """The profile cannot drive the runtime that was asked for. The message is for the person who asked."""
 
     def __init__(self, profile: Profile, runtime: str) -> None:
-        supported = ", ".join(runtimes_for(profile))
+        supported = ", ".join(runtimes_for(profile)) or "none"
         super().__init__(f'Provider "{profile.provider}" cannot run the "{runtime}" runtime. Supported: {supported}.')
         self.runtime = runtime
 
@@ -44,20 +36,21 @@ class Choice:
 
 def runtimes_for(profile: Profile) -> tuple[str, ...]:
     """What a picker offers for `profile`, the default first."""
-    if profile.credential == "opencode_auth_json" or profile.provider == CHATGPT_LOGIN:
-        return ("codex",)
-    if profile.provider == "anthropic":
-        return ("claude",) if profile.credential == "anthropic_oauth_json" else ("claude", "opencode")
-    if profile.provider == "openai":
-        return ("opencode", "codex")
-    return ("opencode",)
+    found = [(runtime.name, how) for runtime in registry.every() if (how := _how(profile, runtime))]
+    offered = sorted((not how.first_choice, at, name) for at, (name, how) in enumerate(found) if not how.on_request)
+    return tuple(name for _, _, name in offered)
 
 
 def can_drive(profile: Profile, runtime: str) -> bool:
-    """Whether a turn of `profile` may use `runtime`: what is offered, and `native` for whoever has a key and asks."""
-    if runtime == OWN_LOOP:
-        return profile.credential == "api_key"
-    return runtime == WITHOUT_ACCOUNT or runtime in runtimes_for(profile)
+    """Whether a turn of `profile` may use `runtime`: what is offered, and what runs for whoever asks for it."""
+    spec = registry.get(runtime)
+    return not spec.accepts or _how(profile, spec) is not None
+
+
+def _how(profile: Profile, runtime: RuntimeSpec) -> Accepts | None:
+    """How the runtime takes such an account, by the first of its entries that fits."""
+    fits = (each for each in runtime.accepts if each.provider in (profile.provider, ANY))
+    return next((each for each in fits if profile.credential in each.kinds), None)
 
 
 def resolve(profile: Profile, *, requested: str | None = None, configured: str | None = None) -> Choice:
@@ -65,8 +58,10 @@ def resolve(profile: Profile, *, requested: str | None = None, configured: str |
 
     Raises UnknownRuntimeError for a name nobody knows, and RefusedRuntimeError for one the profile cannot drive.
     """
-    name, warning = canonical(requested or configured or runtimes_for(profile)[0])
-    registry.get(name)
+    wanted = requested or configured or next(iter(runtimes_for(profile)), None)
+    if wanted is None:
+        raise RefusedRuntimeError(profile, "any")
+    name, warning = canonical(wanted)
     if not can_drive(profile, name):
         raise RefusedRuntimeError(profile, name)
     return Choice(name, warning)
@@ -74,7 +69,7 @@ def resolve(profile: Profile, *, requested: str | None = None, configured: str |
 
 def canonical(name: str) -> tuple[str, str | None]:
     """Today's name of a runtime, and a warning where `name` is an old one."""
-    new = _LEGACY.get(name)
+    new = next((runtime.name for runtime in registry.every() if name in runtime.former_names), None)
     if new is None:
         return name, None
     return new, f'The runtime "{name}" is now called "{new}"; please change the configuration.'

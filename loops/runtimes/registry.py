@@ -1,14 +1,17 @@
-"""Runtimes by name."""
+"""Runtimes by name, and what all of them together know."""
 
-from loops.runtimes.base import Runtime
-from loops.runtimes.claude import ClaudeRuntime
-from loops.runtimes.codex import CodexRuntime
-from loops.runtimes.command import CommandRuntime
-from loops.runtimes.native import NativeRuntime
-from loops.runtimes.opencode import OpenCodeRuntime
+from loops.runtimes.claude.spec import SPEC as CLAUDE
+from loops.runtimes.codex.spec import SPEC as CODEX
+from loops.runtimes.command.spec import SPEC as COMMAND
+from loops.runtimes.gemini.spec import SPEC as GEMINI
+from loops.runtimes.native.spec import SPEC as NATIVE
+from loops.runtimes.opencode.spec import SPEC as OPENCODE
+from loops.runtimes.spec import RuntimeSpec, Smoke
 
-_ALL: tuple[Runtime, ...] = (CodexRuntime(), OpenCodeRuntime(), ClaudeRuntime(), NativeRuntime(), CommandRuntime())
-_RUNTIMES = {runtime.name: runtime for runtime in _ALL}
+_RUNTIMES = {runtime.name: runtime for runtime in (CODEX, OPENCODE, CLAUDE, GEMINI, NATIVE, COMMAND)}
+
+OWN_HOMES = (".greenloop/agents",)
+"""Where the command lines of the runtimes put an agent's own folder, below the box's home."""
 
 
 def names() -> tuple[str, ...]:
@@ -16,12 +19,51 @@ def names() -> tuple[str, ...]:
     return tuple(_RUNTIMES)
 
 
-def get(name: str) -> Runtime:
+def get(name: str) -> RuntimeSpec:
     """The runtime `name`. Raises UnknownRuntimeError, which lists the known ones."""
     try:
         return _RUNTIMES[name]
     except KeyError:
         raise UnknownRuntimeError(name) from None
+
+
+def every() -> tuple[RuntimeSpec, ...]:
+    """All runtimes, in the order they are offered."""
+    return tuple(_RUNTIMES.values())
+
+
+def answers(name: str | None) -> bool:
+    """Whether the last words of the runtime `name` are an answer for people. Raises UnknownRuntimeError."""
+    return name is None or get(name).answers
+
+
+def agents() -> tuple[RuntimeSpec, ...]:
+    """Those that drive a model, which a script can take the place of."""
+    return tuple(runtime for runtime in every() if runtime.smoke is not None)
+
+
+def smoke(name: str) -> Smoke:
+    """How the agent `name` is tried with a script. Raises UnknownRuntimeError, also for one that drives no model."""
+    told = get(name).smoke
+    if told is None:
+        raise UnknownRuntimeError(name)
+    return told
+
+
+def choices() -> str:
+    """The names as help texts list them."""
+    *most, last = names()
+    return f"{', '.join(most)} or {last}"
+
+
+def key_files() -> tuple[str, ...]:
+    """The files that hold an agent's login, as the ends of their paths."""
+    return tuple(file for runtime in every() for file in runtime.key_files)
+
+
+def homes() -> tuple[str, ...]:
+    """All folders below a box's home in which agents keep what they were told and shown."""
+    return (*OWN_HOMES, *(home for runtime in every() for home in runtime.homes))
 
 
 class UnknownRuntimeError(LookupError):

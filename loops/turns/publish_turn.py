@@ -10,6 +10,7 @@ from github.repositories import queries
 from github.repositories.queries import Pull
 from k8s.runner.protocol import Result
 from loops.context import Loop
+from loops.runtimes import registry
 from loops.store import journal
 from loops.store.tables import Blob, Person, Session, Turn
 from loops.turns import forks
@@ -106,4 +107,4 @@ def _taken_in(turn: Turn) -> str | None:
 
 
 def _body(turn: Turn) -> str:
-    return (turn.message or "") if turn.runtime != "command" else ""
+    return (turn.message or "") if registry.answers(turn.runtime) else ""

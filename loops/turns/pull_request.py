@@ -1,6 +1,7 @@
 """What a pull request of ours, and a commit in it, says. Pure."""
 
 from github.repositories.queries import Pull
+from loops.runtimes import registry
 from loops.store.tables import Session, Turn
 
 
@@ -16,7 +17,7 @@ def pull_body(session: Session, turn: Turn, public_url: str, handle: str, *, for
         parts.append(f"Closes #{session.subject_number}.")
     if fork is not None:
         parts.append(f"Goes on with #{fork.number} by {fork.author or 'a deleted account'}, from {fork.head_sha}.")
-    if turn.message and turn.runtime != "command":
+    if turn.message and registry.answers(turn.runtime):
         parts.append(turn.message.strip()[:4000])
     asked = turn.context.get("by")
     by = f" for {asked}" if asked else ""

@@ -11,6 +11,7 @@ from k8s.runner import protocol
 from k8s.runner.protocol import Result
 from loops.boxes.box import ONCE_MORE, restart_turn
 from loops.context import Loop
+from loops.runtimes import registry
 from loops.store import journal
 from loops.store.tables import Blob, Session, Turn
 from loops.turns.classify_result import TurnVerdict
@@ -104,7 +105,7 @@ def _published(session: Session, row: Turn, result: Result, ending: Ending) -> N
 def _unchanged(session: Session, row: Turn) -> None:
     row.status = "done"
     session.summary = row.message
-    if row.runtime == "command":
+    if not registry.answers(row.runtime):
         row.message = None  # a program's output is a log, not an answer
     if session.head_sha is not None:
         session.status = "waiting"

@@ -7,7 +7,6 @@ from loops.accounts.choice import CannotRun, Chosen, choose
 from loops.accounts.credentials import credential_of, file_to_json, request_to_json
 from loops.context import Loop
 from loops.prompts.render import VERSION
-from loops.runtimes import profiles
 from loops.runtimes.base import Credential, Resume, TurnRequest
 from loops.store.tables import Repository, Session, Turn
 from loops.turns.env import Wanted
@@ -54,7 +53,7 @@ def spec_of(
             resume=_resume(session, chosen.runtime.name),
             max_steps=limits["steps_left"],
             max_cost=limits["cost_left"],
-            program=loop.options.command if chosen.runtime.name == profiles.WITHOUT_ACCOUNT else "",
+            program=loop.options.command if not chosen.runtime.needs_account else "",
         )
         invocation = chosen.runtime.command(request)
     except (ValueError, CannotPrepare) as error:

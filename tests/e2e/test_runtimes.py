@@ -2,11 +2,12 @@
 
 import pytest
 
+from loops.runtimes import registry
 from tests.e2e.demo import run
 from tests.tools import need
 
-NO_KEYS = {"OPENAI_API_KEY": "", "ANTHROPIC_API_KEY": ""}
-RUNTIMES = ("native", "codex", "claude", "opencode")
+NO_KEYS = {variable: "" for runtime in registry.agents() for variable, _ in runtime.key_variables}
+RUNTIMES = tuple(runtime.name for runtime in registry.agents())
 
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
@@ -24,7 +25,7 @@ def test_each_runtime_takes_the_demo_from_red_to_green(runtime: str) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--runtime", "copilot"], "must be one of codex, claude, opencode, native"),
+        (["--runtime", "copilot"], "must be one of codex, opencode, claude, gemini, native"),
         (["--runtime", "native", "--agent", "x"], "exclude each other"),
         (
             ["--runtime", "native", "--issue", "Something else"],

@@ -12,6 +12,7 @@ import pytest
 
 from app.process.clone_tokens import CloneTokens
 from loops.accounts.box_secrets import FetchToken
+from loops.runtimes import registry
 from loops.runtimes.scripted.brain import Script
 from loops.runtimes.scripted.replies import Reply, Shell
 from loops.runtimes.scripted.server import ModelServer
@@ -23,7 +24,7 @@ from tests.walking import files
 
 KEY = "sk-planted-provider-key-0123456789"
 VALUE = "planted\"env$secret/of'the tests"
-PROVIDERS = {"native": "scripted", "codex": "openai", "claude": "anthropic", "opencode": "scripted"}
+AGENTS = tuple(runtime.name for runtime in registry.agents())
 OWN = ("webhook secret", "encryption key", "private key")
 RULES = {".github/greenloop.yml": "env_secrets: [DATABASE_PASSWORD]\n"}
 SPELL = """
@@ -88,7 +89,7 @@ async def at_github(home: House, number: int) -> bytes:
     return json.dumps([await home.get(path) for path in paths], ensure_ascii=False).encode()
 
 
-@pytest.mark.parametrize("runtime", PROVIDERS)
+@pytest.mark.parametrize("runtime", AGENTS)
 async def test_no_secret_is_anywhere_after_a_whole_run(
     runtime: str,
     tmp_path: Path,
@@ -104,14 +105,15 @@ async def test_no_secret_is_anywhere_after_a_whole_run(
     look = f"{sys.executable} {show} {planted}"
     dump = f"cat .env; base64 -w0 .env; env; tr '\\0' '\\n' < /proc/$PPID/environ; cat {tmp_path}/data/boxes/*/token"
     script = Script(
-        Reply("Let me look.", Shell(f'{dump}; {look} "$(cat .env)"')),
+        Reply("Let me look.", Shell(f"{dump}; xargs -0 -a .env {look}")),
         Reply("", Shell(f"cat {planted} | tr '\\0' '\\n'; printf right > value.txt")),
         Reply(f"The password is {VALUE} and the key is {KEY}, that is {base64.b64encode(KEY.encode()).decode()}."),
     )
     with ModelServer({"secrets": script}) as server:
         async with house(tmp_path, files=RULES) as home:
-            url = server.base_url("secrets", version=runtime != "claude")
-            await home.account(KEY, provider=PROVIDERS[runtime], base_url=url, model="scripted-1")
+            smoke = registry.smoke(runtime)
+            url = server.base_url("secrets", smoke.wire)
+            await home.account(KEY, provider=smoke.provider, base_url=url, model="scripted-1")
             number = await home.issue()
             await home.comment(number, "@greenloop help")
             await home.handled("issue_comment")

@@ -39,7 +39,10 @@ Action = Read | Write | Edit | Shell
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer: text, or an action, or both. `input`, `cached` (within `input`) and `output` are the tokens told."""
+    """An answer: text, or an action, or both.
+
+    `input`, `cached` (within `input`), `output` and `thought` (within `output`) are the tokens told.
+    """
 
     text: str = ""
     action: Action | None = None
@@ -47,15 +50,19 @@ class Reply:
     input: int = 140
     cached: int = 40
     output: int = 20
+    thought: int = 0
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """An HTTP error. `retry_after` is in seconds; None sends no such header."""
+    """An HTTP error. `retry_after` is in seconds; None tells none. `kind` is the provider's own name of the fault (its
+    code or type); empty: the usual one of the status.
+    """
 
     status: int
     message: str = "scripted refusal"
     retry_after: int | None = None
+    kind: str = ""
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import AsyncIterator, Mapping
-from typing import Any, Self
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import Any, Final, Self
 
 import uvicorn
 from starlette.applications import Starlette
@@ -13,12 +13,26 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from loops.runtimes.scripted import encode
 from loops.runtimes.scripted.brain import Brain
-from loops.runtimes.scripted.conversation import Conversation, Wire, read
+from loops.runtimes.scripted.conversation import Conversation
 from loops.runtimes.scripted.replies import Drop, Refusal, Reply, Wait
+from loops.runtimes.scripted.tools import call
+from loops.runtimes.scripted.wires.chat import CHAT
+from loops.runtimes.scripted.wires.generate_content import GENERATE_CONTENT
+from loops.runtimes.scripted.wires.messages import MESSAGES
+from loops.runtimes.scripted.wires.responses import RESPONSES
+from loops.runtimes.scripted.wires.wire import BadRequest, Event, WireFormat
+from loops.runtimes.spec import Wire
 
 _ROUTES: Mapping[str, Wire] = {"responses": "responses", "chat/completions": "chat", "messages": "messages"}
+_WIRES: Mapping[Wire, WireFormat] = {
+    "responses": RESPONSES,
+    "chat": CHAT,
+    "messages": MESSAGES,
+    "generate_content": GENERATE_CONTENT,
+}
+_VERSIONED: Final = ("responses", "chat")
+"""Protocols whose base URLs end with the version; a CLI adds it to those of the others."""
 _TITLE = Reply("A small repair", input=10, cached=0, output=3)
 
 
@@ -50,9 +64,9 @@ class ModelServer:
         self._server.should_exit = True
         self._thread.join(timeout=10)
 
-    def base_url(self, name: str, *, version: bool = True) -> str:
-        """The base URL of one brain: with `/v1` for OpenAI's protocols, without for Anthropic's."""
-        return f"http://127.0.0.1:{self.port}/{name}" + ("/v1" if version else "")
+    def base_url(self, name: str, wire: Wire) -> str:
+        """The base URL of one brain, for a CLI that speaks `wire`."""
+        return f"http://127.0.0.1:{self.port}/{name}" + ("/v1" if wire in _VERSIONED else "")
 
     def requests(self, name: str) -> list[Conversation]:
         """What was asked of one brain so far."""
@@ -61,24 +75,51 @@ class ModelServer:
     def app(self) -> Starlette:
         """The application itself, for a server of one's own."""
         routes = [
-            Route(f"/{{name}}/v1/{path}", self._answer, methods=["POST"], name=wire) for path, wire in _ROUTES.items()
+            Route(f"/{{name}}/v1/{path}", self._openai, methods=["POST"], name=wire) for path, wire in _ROUTES.items()
         ]
+        routes.append(Route("/{name}/v1beta/models/{model}:{method}", self._google, methods=["POST"]))
         return Starlette(routes=[*routes, Route("/{name}/{rest:path}", _nothing, methods=["GET", "POST", "HEAD"])])
 
-    async def _answer(self, request: Request) -> Response:
-        name = request.path_params["name"]
-        if name not in self._brains:
-            return JSONResponse({"error": {"message": f"no script {name!r}"}}, 404)
-        key = request.headers.get("x-api-key") or request.headers.get("authorization", "").removeprefix("Bearer ")
+    async def _openai(self, request: Request) -> Response:
+        """OpenAI's protocols, and Anthropic's, which says model and streaming in the body too."""
         wire = _ROUTES[request.url.path.split("/v1/", 1)[1]]
+        key = request.headers.get("x-api-key") or request.headers.get("authorization", "").removeprefix("Bearer ")
+        return await self._answer(request, wire, key)
+
+    async def _google(self, request: Request) -> Response:
+        """Google's, whose model and streaming are in the path. Without `alt=sse` it streams a JSON array: not here."""
+        model, method = request.path_params["model"], request.path_params["method"]
+        key = request.headers.get("x-goog-api-key", "")
+        if method not in ("generateContent", "streamGenerateContent"):
+            return await _nothing(request)
+        if not key:
+            return _refuse(
+                GENERATE_CONTENT, Refusal(403, "Method doesn't allow unregistered callers (callers without identity).")
+            )
+        stream = method == "streamGenerateContent"
+        if stream and request.query_params.get("alt") != "sse":
+            return _refuse(
+                GENERATE_CONTENT, Refusal(501, "this server streams with alt=sse only", kind="UNIMPLEMENTED")
+            )
+        return await self._answer(request, "generate_content", key, model=model, stream=stream)
+
+    async def _answer(
+        self, request: Request, wire: Wire, key: str, *, model: str | None = None, stream: bool | None = None
+    ) -> Response:
+        name, told = request.path_params["name"], _WIRES[wire]
+        if name not in self._brains:
+            return _refuse(told, Refusal(404, f"no script {name!r}"))
         encoding = request.headers.get("content-encoding", "identity")
         if encoding != "identity":
             # Codex on a ChatGPT login compresses what it sends.
-            return JSONResponse({"error": {"message": f"this server reads no {encoding}"}}, 415)
+            return _refuse(told, Refusal(415, f"this server reads no {encoding}"))
         try:
-            conversation = read(wire, json.loads(await request.body()), key)
+            body = json.loads(await request.body())
+            conversation = _read(wire, body, key, model=model, stream=stream)
+        except BadRequest as error:
+            return _refuse(told, Refusal(400, str(error)))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            return JSONResponse({"error": {"message": f"the request is not understood: {error!r}"}}, 400)
+            return _refuse(told, Refusal(400, f"the request is not understood: {error!r}"))
         if conversation.is_side_call:
             return _send(conversation, _TITLE)
         self._requests[name].append(conversation)
@@ -87,23 +128,55 @@ class ModelServer:
             await asyncio.sleep(step.seconds)
             step = step.then
         if isinstance(step, Refusal):
-            headers = {} if step.retry_after is None else {"retry-after": str(step.retry_after)}
-            return JSONResponse(encode.error(conversation, step.status, step.message), step.status, headers)
+            return _refuse(told, step)
         if isinstance(step, Drop):
             return StreamingResponse(_dropped(conversation), media_type="text/event-stream")
-        return _send(conversation, step)
+        try:
+            return _send(conversation, step)
+        except LookupError as error:
+            return _refuse(told, Refusal(501, str(error)))
+
+
+def _read(wire: Wire, body: Any, key: str, *, model: str | None, stream: bool | None) -> Conversation:
+    """`body` as it came. Unknown parts are passed over. Raises BadRequest, or whatever an odd body causes."""
+    told = _WIRES[wire]
+    return Conversation(
+        wire=wire,
+        model=str(body.get("model", "")) if model is None else model,
+        said=tuple(told.said(body)),
+        tools={tool.name: tool for tool in told.tools(body)},
+        system=told.system(body),
+        stream=bool(body.get("stream")) if stream is None else stream,
+        key=key,
+        body=body,
+    )
 
 
 async def _nothing(request: Request) -> Response:
     return JSONResponse({"error": {"message": f"no such path: {request.url.path}"}}, 404)
 
 
+def _refuse(wire: WireFormat, refusal: Refusal) -> Response:
+    # Google says it in the body only.
+    told = wire is not GENERATE_CONTENT and refusal.retry_after is not None
+    headers = {"retry-after": str(refusal.retry_after)} if told else {}
+    return JSONResponse(wire.error(refusal), refusal.status, headers)
+
+
 def _send(conversation: Conversation, reply: Reply) -> Response:
+    """Raises LookupError where the CLI offers no tool for what the script wants."""
+    wire, made = _WIRES[conversation.wire], call(reply.action, conversation) if reply.action else None
     if not conversation.stream:
-        return JSONResponse(encode.whole(conversation, reply))
-    return StreamingResponse(encode.stream(conversation, reply), media_type="text/event-stream")
+        return JSONResponse(wire.whole(conversation, reply, made))
+    return StreamingResponse(_events(wire.stream(conversation, reply, made)), media_type="text/event-stream")
+
+
+def _events(told: Iterator[Event]) -> Iterator[bytes]:
+    for name, data in told:
+        text = data if isinstance(data, str) else json.dumps(data)
+        yield (f"event: {name}\n" if name else "").encode() + f"data: {text}\n\n".encode()
 
 
 async def _dropped(conversation: Conversation) -> AsyncIterator[Any]:
-    yield next(encode.stream(conversation, Reply("cut off")))
+    yield next(_events(_WIRES[conversation.wire].stream(conversation, Reply("cut off"), None)))
     raise ConnectionResetError("the script drops the connection here")

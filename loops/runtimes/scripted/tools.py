@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from loops.runtimes.scripted.conversation import Conversation
+from loops.runtimes import registry
+from loops.runtimes.scripted.conversation import Conversation, Tool
 from loops.runtimes.scripted.replies import Action, Edit, Read, Shell, Write
+from loops.runtimes.spec import Tools
 
 
 @dataclass(frozen=True)
@@ -18,60 +20,50 @@ class Call:
     text: str = ""
 
 
-# Names and parameters as offered by Claude Code 2.1, OpenCode 1.18, Codex 0.171 and our own loop.
-_READ = {"Read": "file_path", "read": "filePath", "read_file": "path"}
-_WRITE = {"Write": ("file_path", "content"), "write": ("filePath", "content"), "write_file": ("path", "content")}
-_EDIT = {
-    "Edit": ("file_path", "old_string", "new_string"),
-    "edit": ("filePath", "oldString", "newString"),
-    "edit_file": ("path", "old", "new"),
-}
-_SHELL = {"Bash": "command", "bash": "command", "exec_command": "cmd", "shell_command": "command"}
-
-
 def call(action: Action, conversation: Conversation) -> Call:
     """The tool call for `action`; by a shell where the CLI has no tool for it. Raises LookupError without any."""
     offered = conversation.tools
+    for tools in (tools for runtime in registry.agents() if runtime.smoke for tools in runtime.smoke.tools):
+        if found := _with(tools, action, offered):
+            return found
     match action:
         case Read(path):
-            for name, place in _READ.items():
-                if name in offered:
-                    return Call(name, {place: path})
-            return _shell(f"cat {shlex.quote(path)}", offered)
+            return call(Shell(f"cat {shlex.quote(path)}"), conversation)
         case Write(path, content):
-            for name, (place, body) in _WRITE.items():
-                if name in offered:
-                    return Call(name, {place: path, body: content})
             lines = "".join(f"+{line}\n" for line in content.splitlines())
-            return _patch(f"*** Add File: {path}\n{lines}", offered)
+            return _patch(f"*** Add File: {path}\n{lines}", conversation)
         case Edit(path, old, new):
-            for name, (place, before, after) in _EDIT.items():
-                if name in offered:
-                    return Call(name, {place: path, before: old, after: new})
             removed = "".join(f"-{line}\n" for line in old.splitlines())
             added = "".join(f"+{line}\n" for line in new.splitlines())
-            return _patch(f"*** Update File: {path}\n@@\n{removed}{added}", offered)
-        case Shell(command):
-            return _shell(command, offered)
-
-
-def _patch(body: str, offered: Mapping[str, str]) -> Call:
-    patch = f"*** Begin Patch\n{body}*** End Patch\n"
-    if offered.get("apply_patch") == "custom":
-        return Call("apply_patch", text=patch)
-    if "apply_patch" in offered:
-        return Call("apply_patch", {"input": patch})
-    return _shell(f"apply_patch <<'END_OF_PATCH'\n{patch}END_OF_PATCH", offered)
-
-
-def _shell(command: str, offered: Mapping[str, str]) -> Call:
-    for name, place in _SHELL.items():
-        if name in offered:
-            # our own loop's `bash` has no such parameter
-            described = (
-                {"description": "run a command"} if name.lower() == "bash" and "read_file" not in offered else {}
-            )
-            return Call(name, {place: command, **described})
-    if "shell" in offered:
-        return Call("shell", {"command": ["bash", "-c", command]})
+            return _patch(f"*** Update File: {path}\n@@\n{removed}{added}", conversation)
     raise LookupError(f"The CLI offers no tool for this action; it offers: {', '.join(offered) or 'none'}.")
+
+
+def _with(tools: Tools, action: Action, offered: Mapping[str, Tool]) -> Call | None:
+    """The action with one CLI's tools, where it is that CLI's tools that are offered."""
+    words: tuple[str, ...] | None
+    values: tuple[str, ...]
+    match action:
+        case Read(path):
+            words, values = tools.read, (path,)
+        case Write(path, content):
+            words, values = tools.write, (path, content)
+        case Edit(path, old, new):
+            words, values = tools.edit, (path, old, new)
+        case Shell(command):
+            words, values = tools.run, (command,)
+    if words is None:
+        return None
+    name, *places = words
+    also = tools.also.get(name, {})
+    if name not in offered or not offered[name].parameters >= {*places, *also}:
+        return None
+    return Call(name, {**dict(zip(places, values, strict=True)), **also})
+
+
+def _patch(body: str, conversation: Conversation) -> Call:
+    patch = f"*** Begin Patch\n{body}*** End Patch\n"
+    tool = conversation.tools.get("apply_patch")
+    if tool is None:
+        return call(Shell(f"apply_patch <<'END_OF_PATCH'\n{patch}END_OF_PATCH"), conversation)
+    return Call(tool.name, text=patch) if tool.custom else Call(tool.name, {"input": patch})

@@ -22,10 +22,17 @@ SECONDS = 120
 def main() -> None:
     """Exit 0 when the CLI made the change it was told to make, and said so."""
     words = argparse.ArgumentParser(description="One scripted turn with a real agent CLI.")
-    words.add_argument("runtime", choices=[name for name in registry.names() if name != "command"])
+    words.add_argument("runtime", nargs="?", choices=[runtime.name for runtime in registry.agents()])
+    words.add_argument("--list", action="store_true", help="the agents: name, program and npm package, or - for none")
     words.add_argument("--image", help="run the CLI in a container of this image")
     words.add_argument("--engine", default="docker")
     given = words.parse_args()
+    if given.list:
+        for each in registry.agents():
+            print(each.name, each.program, each.package or "-")
+        return
+    if given.runtime is None:
+        words.error("which runtime?")
     steps = (
         Reply("First a look.", Read("light.txt")),
         Reply("", Edit("light.txt", "red", "green")),
@@ -37,13 +44,13 @@ def main() -> None:
 
 def _turn(home: Path, server: ModelServer, given: argparse.Namespace) -> int:
     runtime = registry.get(given.runtime)
-    own = given.runtime == "claude"
+    smoke = registry.smoke(given.runtime)
     turn = TurnRequest(
         prompt="Make the light green.",
         session="smoke",
         model="scripted-1",
-        provider="anthropic" if own else "scripted",
-        base_url=server.base_url("smoke", version=not own),
+        provider=smoke.provider,
+        base_url=server.base_url("smoke", smoke.wire),
         credential=Credential("api_key", "sk-smoke-0123456789abcdef"),
     )
     checkout = home / "checkout"

@@ -2,7 +2,7 @@ import asyncio
 import random
 import time
 import zlib
-from typing import Any
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -12,7 +12,8 @@ from app.web.state import AppState
 from k8s.runner import protocol
 from loops.protocol.results import blob_sha
 from loops.runtimes.base import RuntimeEvent
-from loops.runtimes.command import CommandParser, CommandRuntime
+from loops.runtimes.command.spec import SPEC as COMMAND
+from loops.runtimes.command.stream import CommandParser
 from loops.store.tables import Blob, Box, Log, Session, Turn
 from tests.app.boxside import RESULT, journal, row, said, seed, send
 from tests.databases import on_sqlite
@@ -88,7 +89,7 @@ async def test_a_turn_over_its_cap_is_told_to_stop_and_how_to_raise_it(
     await seed(shared, status="running")
     async with shared.database.write() as tx:
         await tx.execute(update(Turn).values(limits={"steps": 2}))
-    monkeypatch.setattr("loops.protocol.store_output.get", lambda name: UsageRuntime())
+    monkeypatch.setattr("loops.protocol.store_output.get", lambda name: replace(COMMAND, parser=UsageParser.begin))
     assert (await send(box, 0, b"1\n2\n")).json()["cancel"] is None
     stopped = (await send(box, 4, b"3\n")).json()["cancel"]
     assert stopped.startswith("limit_exceeded: 3 steps of one turn, the cap is 2.")
@@ -97,14 +98,9 @@ async def test_a_turn_over_its_cap_is_told_to_stop_and_how_to_raise_it(
     assert (turn.steps, turn.input_tokens, turn.output_tokens, turn.cost) == (3, 30, 6, 0.75)
 
 
-class UsageRuntime(CommandRuntime):
+class UsageParser(CommandParser):
     """Every line is a step."""
 
-    def parser(self, state: Any = None, *, totals: Any = None) -> Any:
-        return UsageParser()
-
-
-class UsageParser(CommandParser):
     def parse(self, line: str) -> list[RuntimeEvent]:
         return [RuntimeEvent("usage", {"steps": 1, "input": 10, "cached": 0, "output": 2, "cost": 0.25})]
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from k8s.options import RUNNER_COMMAND
+from loops.runtimes import registry
 from tests.tools import need
 
 ROOT = Path(__file__).parents[3]
@@ -97,7 +98,7 @@ def test_the_agent_image_starts_what_the_pods_start() -> None:
 
 def test_the_clis_are_pinned_to_exact_versions() -> None:
     pinned = json.loads((IMAGES / "package.json").read_text())["dependencies"]
-    assert set(pinned) == {"@openai/codex", "opencode-ai", "@anthropic-ai/claude-code"}
+    assert set(pinned) == {agent.package for agent in registry.agents() if agent.package}
     assert all(re.fullmatch(r"\d+\.\d+\.\d+", version) for version in pinned.values())
 
 
@@ -124,10 +125,12 @@ def test_the_smoke_script_runs_a_scripted_turn() -> None:
 
 
 def test_the_smoke_script_checks_the_real_clis() -> None:
-    need("claude"), need("codex")
-    done = smoke("claude", "codex", path=os.environ["PATH"])
+    clis = [agent.name for agent in registry.agents() if agent.package]
+    for name in clis:
+        need(name)
+    done = smoke(*clis, path=os.environ["PATH"])
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("one scripted turn") == 2
+    assert done.stdout.count("one scripted turn") == len(clis)
 
 
 def test_the_smoke_script_refuses_another_version(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from tests.k8s.runner.test_turn import encoded
 
 SECRET, SPELLED = "planted-secret-value", "cGxhbnRlZC1zZWNyZXQtdmFsdWU"
 AGENTS = ".greenloop/agents/s_1"
+FOLDERS = (".greenloop/agents", ".local/share/opencode", ".gemini")
 
 
 def put(home: Path, name: str, text: str) -> Path:
@@ -25,11 +26,11 @@ def test_every_spelling_is_covered_in_place_and_other_folders_stay_as_they_are(t
     others = [put(tmp_path, name, SECRET) for name in ("Code/o/r/a.txt", ".cache/pip/x", ".greenloop/turns/t/stdout")]
     link = tmp_path / AGENTS / "link"
     link.symlink_to(others[0])
-    assert scrub(tmp_path, [SPELLED, SECRET], spare=[spared]) == 1
+    assert scrub(tmp_path, FOLDERS, [SPELLED, SECRET], spare=[spared]) == 1
     assert kept.read_text() == f'{{"output": "{"*" * 20} {"*" * 27}"}}\n'
     assert [path.read_text() for path in (spared, *others)] == [SECRET] * 4
-    assert scrub(tmp_path, [SPELLED, SECRET], spare=[spared]) == 0
-    assert scrub(tmp_path, []) == 0
+    assert scrub(tmp_path, FOLDERS, [SPELLED, SECRET], spare=[spared]) == 0
+    assert scrub(tmp_path, FOLDERS, []) == 0
 
 
 def test_a_database_keeps_none_of_it_wherever_in_a_page_it_stood_or_was_deleted(tmp_path: Path) -> None:
@@ -44,7 +45,7 @@ def test_a_database_keeps_none_of_it_wherever_in_a_page_it_stood_or_was_deleted(
     database.commit()
     # the writer was killed: its log stays beside the file
     assert path.with_name("opencode.db-wal").stat().st_size > 0
-    assert scrub(tmp_path, [SECRET]) == 1
+    assert scrub(tmp_path, FOLDERS, [SECRET]) == 1
     database.close()
     left = b"".join(each.read_bytes() for each in path.parent.iterdir())
     assert SECRET.encode() not in left
@@ -56,14 +57,17 @@ def test_a_database_keeps_none_of_it_wherever_in_a_page_it_stood_or_was_deleted(
 def test_what_cannot_be_read_goes(tmp_path: Path) -> None:
     broken = put(tmp_path, ".local/share/opencode/opencode.db", "")
     broken.write_bytes(b"SQLite format 3\0" + SECRET.encode())
-    assert scrub(tmp_path, [SECRET]) == 1
+    assert scrub(tmp_path, FOLDERS, [SECRET]) == 1
     assert not broken.exists()
 
 
 def test_a_turn_leaves_no_secret_in_its_agents_folder_but_reads_a_refreshed_login_back(started: Box) -> None:
     files = [{"path": f"{AGENTS}/auth.json", "content": encoded(b"old"), "read_back": True}]
-    script = f"cd; echo said {SECRET} > {AGENTS}/log; echo new {SECRET} > {AGENTS}/auth.json"
-    told = started.give(script, None, files=files)
+    script = (
+        f"cd; echo said {SECRET} > {AGENTS}/log; echo new {SECRET} > {AGENTS}/auth.json; "
+        f"for at in .gemini .other; do mkdir $at; echo {SECRET} > $at/log; done"
+    )
+    told = started.give(script, None, files=files, agent_homes=FOLDERS)
     told.secrets = [SECRET]
     result = started.service.result(told)
     assert [file.content for file in result.files] == [encoded(f"new {SECRET}\n".encode())]
@@ -71,3 +75,5 @@ def test_a_turn_leaves_no_secret_in_its_agents_folder_but_reads_a_refreshed_logi
     folder = started.home / AGENTS
     assert [path.name for path in folder.iterdir()] == ["log"]
     assert (folder / "log").read_text() == f"said {'*' * 20}\n"
+    assert (started.home / ".gemini/log").read_text() == f"{'*' * 20}\n", "an agent's folder comes with the turn"
+    assert (started.home / ".other/log").read_text() == f"{SECRET}\n"

@@ -3,6 +3,7 @@ import pytest
 from k8s.runner.protocol import Change
 from loops.guards.keyfiles import by_content, by_name, env_like
 from loops.guards.places import link_out, odd_entries, path_trick
+from loops.runtimes import registry
 
 
 @pytest.mark.parametrize(
@@ -127,6 +128,7 @@ def test_samples_and_code_are_no_env_files(path: str) -> None:
         ".aws/credentials",
         ".codex/auth.json",
         ".claude/.credentials.json",
+        *registry.key_files(),
     ],
 )
 def test_credential_files_are_known_by_name(path: str) -> None:

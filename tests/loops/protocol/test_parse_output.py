@@ -1,5 +1,6 @@
 import itertools
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,24 +10,18 @@ from hypothesis import strategies as st
 from k8s.runner.protocol import LONGEST_LINE
 from loops.protocol.parse_output import FORCED_AT, PAYLOAD_TEXT, bounded, clean, entries_of, parse_output
 from loops.runtimes.base import EVENT_TEXT, JSON, Ending, Outcome, RuntimeEvent
-from loops.runtimes.command import CommandRuntime
-from loops.runtimes.prices import Price
+from loops.runtimes.command.spec import SPEC as COMMAND
+from loops.runtimes.spec import Price, RuntimeSpec
 from loops.secrets.redact import MASK, Redactor
 
 SECRET = "hunter2-hunter2-hunter2"
-COMMAND = CommandRuntime()
-
-
-class JsonRuntime(CommandRuntime):
-    """Every line is one event: {"kind", …payload}."""
-
-    def parser(self, state: JSON | None = None, *, totals: Any = None) -> Any:
-        return JsonParser((state or {}).get("lines", 0))
 
 
 class JsonParser:
-    def __init__(self, lines: int) -> None:
-        self.lines = lines
+    """Every line is one event: {"kind", …payload}."""
+
+    def __init__(self, state: JSON | None = None, *, totals: Any = None) -> None:
+        self.lines = (state or {}).get("lines", 0)
 
     def parse(self, line: str) -> list[RuntimeEvent]:
         self.lines += 1
@@ -40,6 +35,9 @@ class JsonParser:
         return Outcome("", None)
 
 
+JSON_LINES = replace(COMMAND, name="json", parser=JsonParser)
+
+
 def delta(text: str, message: str = "m") -> bytes:
     return json.dumps({"kind": "assistant_delta", "text": text, "message_id": message}).encode() + b"\n"
 
@@ -48,7 +46,7 @@ def shown(entries: list[tuple[str, JSON]]) -> str:
     return "".join(payload.get("text", "") for _, payload in entries)
 
 
-def fed(runtime: CommandRuntime, data: bytes, sizes: list[int], redactor: Redactor) -> tuple[str, JSON]:
+def fed(runtime: RuntimeSpec, data: bytes, sizes: list[int], redactor: Redactor) -> tuple[str, JSON]:
     """What comes of `data` when it is sent as a box does: from the acknowledged offset, in pieces of odd sizes."""
     state: JSON = {}
     entries: list[tuple[str, JSON]] = []
@@ -87,7 +85,7 @@ def test_a_secret_streamed_in_pieces_over_lines_and_requests_is_never_shown(cuts
     bounds = [0, *sorted(set(cuts)), len(SECRET)]
     pieces = [SECRET[start:end] for start, end in itertools.pairwise(bounds)]
     data = b"".join(delta(piece) for piece in ["the key is ", *pieces, " there"])
-    text, _ = fed(JsonRuntime(), data, sizes, Redactor([SECRET]))
+    text, _ = fed(JSON_LINES, data, sizes, Redactor([SECRET]))
     assert text == f"the key is {MASK} there"
 
 
@@ -99,23 +97,23 @@ def test_only_whole_lines_are_taken_until_the_end() -> None:
 
 def test_lines_whose_text_may_be_the_beginning_of_a_secret_wait_for_the_next_piece() -> None:
     first = delta("done ") + delta("hunter2-")
-    waiting = parse_output(JsonRuntime(), {}, first, Redactor([SECRET]), end=False)
+    waiting = parse_output(JSON_LINES, {}, first, Redactor([SECRET]), end=False)
     assert (waiting.taken, shown(waiting.entries)) == (len(delta("done ")), "done ")
-    ended = parse_output(JsonRuntime(), {}, first, Redactor([SECRET]), end=True)
+    ended = parse_output(JSON_LINES, {}, first, Redactor([SECRET]), end=True)
     assert (ended.taken, shown(ended.entries)) == (len(first), "done hunter2-")
 
 
 def test_waiting_never_stops_a_box_for_good() -> None:
     data = b"".join(delta("x" * 10) for _ in range(FORCED_AT // 50))
     assert len(data) >= FORCED_AT
-    assert parse_output(JsonRuntime(), {}, data, Redactor(), end=False).taken == len(data)
+    assert parse_output(JSON_LINES, {}, data, Redactor(), end=False).taken == len(data)
 
 
 def test_pieces_of_one_message_become_few_events_and_other_events_come_between_them_in_order() -> None:
     data = delta("a ") + delta("b ") + delta("c ", "other") + b'{"kind": "error", "message": "no"}\n' + delta("d ")
     kinds = [
         (kind, payload.get("text"))
-        for kind, payload in parse_output(JsonRuntime(), {}, data, Redactor(), end=True).entries
+        for kind, payload in parse_output(JSON_LINES, {}, data, Redactor(), end=True).entries
     ]
     assert kinds == [
         ("assistant_delta", "a b "),
@@ -129,7 +127,7 @@ def test_usage_is_summed_and_is_no_event() -> None:
     usage = {"kind": "usage", "steps": 1, "input": 10, "cached": 4, "output": 2, "cost": 0.5}
     odd = {"kind": "usage", "steps": None, "input": "many", "cached": True, "output": -5, "cost": None}
     data = b"".join(json.dumps(line).encode() + b"\n" for line in (usage, odd, usage))
-    made = parse_output(JsonRuntime(), {}, data, Redactor(), end=False)
+    made = parse_output(JSON_LINES, {}, data, Redactor(), end=False)
     assert made.entries == []
     assert (made.usage.steps, made.usage.input, made.usage.cached, made.usage.output) == (2, 20, 8, 4)
     assert made.usage.cost == 1.0
@@ -182,6 +180,6 @@ def test_a_cost_told_at_the_end_takes_the_place_of_what_was_estimated_before() -
     price, total = Price(1_000_000, 0, 0), 0.0
     state: JSON = {}
     for data in (line(1, 2, None), line(1, 3, None) + line(0, 1, 4.25), line(1, 1, None)):
-        done = parse_output(JsonRuntime(), state, data, Redactor(), end=False, price=price)
+        done = parse_output(JSON_LINES, state, data, Redactor(), end=False, price=price)
         total, state = total + done.usage.cost, done.state
     assert (total, state["estimated"]) == (5.25, 1.0)

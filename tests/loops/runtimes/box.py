@@ -8,7 +8,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from loops.runtimes.base import Ending, Invocation, Outcome, Runtime, RuntimeEvent, TurnRequest
+from loops.runtimes.base import Ending, Invocation, Outcome, RuntimeEvent, TurnRequest
+from loops.runtimes.spec import RuntimeSpec
 
 
 @dataclass
@@ -45,7 +46,7 @@ class Box:
             text = text.replace(name, str(path))
         return text
 
-    def run(self, runtime: Runtime, turn: TurnRequest, *, seconds: float = 60) -> Ran:
+    def run(self, runtime: RuntimeSpec, turn: TurnRequest, *, seconds: float = 60) -> Ran:
         """One turn, to its end or to the limit; parsed line by line by parsers that each begin from the last state."""
         invocation = runtime.command(turn)
         for file in invocation.files:

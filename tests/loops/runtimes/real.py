@@ -115,7 +115,7 @@ class RealCli:
                 self._one(box, server, "endless", turns["endless"], sha, cancel=lambda told: self._over(told, caps))
             begun = box.checkout / "begun.txt"
             if "hangs" in turns:
-                limit = {"opencode": 30, "codex": 10, "claude": 10}[self.name]
+                limit = {"opencode": 30}.get(self.name, 10)
                 self._one(box, server, "hangs", turns["hangs"], sha, limits={"seconds": limit}, counts=begun.exists)
                 if "hangs" not in self.done:
                     # on a busy machine the CLI had not come to its tool yet: the limit has to fall into that
@@ -128,13 +128,13 @@ class RealCli:
             )
 
     def _turn(self, server: ModelServer, case: str) -> TurnRequest:
-        own = self.name == "claude"
+        smoke = registry.smoke(self.name)
         return TurnRequest(
             prompt=LONG_PROMPT if case == "work" else "Please go on.",
             session="work" if case == "work" else case,
             model="scripted-1",
-            provider="anthropic" if own else "custom",
-            base_url=server.base_url(case, version=not own),
+            provider=smoke.provider,
+            base_url=server.base_url(case, smoke.wire),
             credential=Credential("api_key", KEY),
             program=self._program,
             max_steps=STEPS if case == "endless" else None,

@@ -28,7 +28,7 @@ CASES: dict[str, tuple[Step, ...]] = {
 
 def main() -> None:
     """Runs each case with each CLI."""
-    for name in ("codex", "opencode", "claude"):
+    for name in (runtime.name for runtime in registry.agents() if runtime.package):
         scripts = {"work": Script(*WORK, Reply("Second answer."))} | {case: Script(*CASES[case]) for case in CASES}
         with ModelServer(scripts) as server:
             for case in scripts:
@@ -36,15 +36,15 @@ def main() -> None:
 
 
 def _record(name: str, case: str, server: ModelServer) -> None:
-    runtime = registry.get(name)
+    runtime, smoke = registry.get(name), registry.smoke(name)
     with tempfile.TemporaryDirectory() as root:
         box = Box(Path(root))
         (box.workdir / "a.txt").write_text("red\n")
         turn = TurnRequest(
             prompt="Please make it green.",
             model="scripted-1",
-            provider="anthropic" if name == "claude" else "custom",
-            base_url=server.base_url(case, version=name != "claude"),
+            provider=smoke.provider,
+            base_url=server.base_url(case, smoke.wire),
             credential=Credential("api_key", "sk-planted-0123456789abcdef"),
         )
         ran = box.run(runtime, turn)

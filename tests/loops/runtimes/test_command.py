@@ -3,12 +3,12 @@
 import pytest
 
 from loops.runtimes.base import SUMMARY_TEXT, Ending, RuntimeEvent, TurnRequest
-from loops.runtimes.command import CommandRuntime
+from loops.runtimes.command.spec import SPEC as COMMAND
 
 
 def test_the_program_is_split_as_a_shell_would_and_the_prompt_goes_to_stdin() -> None:
     turn = TurnRequest(prompt="p" * 200_000, program="python 'my agent.py' --fast", env={"A": "1"}, model="m")
-    started = CommandRuntime().command(turn)
+    started = COMMAND.command(turn)
     assert started.argv == ("python", "my agent.py", "--fast")
     assert started.stdin == "p" * 200_000
     assert started.env == {"A": "1", "GREENLOOP_MODEL": "m"}
@@ -19,11 +19,11 @@ def test_the_program_is_split_as_a_shell_would_and_the_prompt_goes_to_stdin() ->
 )
 def test_a_program_that_cannot_be_started_is_refused_with_the_reason(program: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        CommandRuntime().command(TurnRequest(prompt="", program=program))
+        COMMAND.command(TurnRequest(prompt="", program=program))
 
 
 def test_each_line_is_an_event() -> None:
-    parser = CommandRuntime().parser()
+    parser = COMMAND.parser()
     assert parser.parse("reading app.py") == [
         RuntimeEvent("assistant_delta", {"text": "reading app.py\n", "message_id": "stdout"})
     ]
@@ -31,7 +31,7 @@ def test_each_line_is_an_event() -> None:
 
 
 def test_the_final_message_is_the_tail_of_stdout() -> None:
-    parser = CommandRuntime().parser()
+    parser = COMMAND.parser()
     for number in range(1_000):
         parser.parse(f"line {number}")
     outcome = parser.outcome(Ending(0))
@@ -41,15 +41,15 @@ def test_the_final_message_is_the_tail_of_stdout() -> None:
 
 
 def test_a_restarted_service_goes_on_where_the_last_one_stopped() -> None:
-    first = CommandRuntime().parser()
+    first = COMMAND.parser()
     first.parse("one")
-    second = CommandRuntime().parser(first.state())
+    second = COMMAND.parser(first.state())
     second.parse("two")
     assert second.outcome(Ending(0)).message == "one\ntwo"
 
 
 def test_a_program_that_fails_is_an_error_with_its_last_words() -> None:
-    parser = CommandRuntime().parser()
+    parser = COMMAND.parser()
     parser.parse("starting")
     outcome = parser.outcome(Ending(1, stderr_tail="Traceback\nKeyError: 'x'\n\n"))
     assert outcome.error == "The agent command exited with code 1 and gave no answer: KeyError: 'x'"
@@ -57,9 +57,9 @@ def test_a_program_that_fails_is_an_error_with_its_last_words() -> None:
 
 
 def test_a_program_that_was_ended_says_by_what() -> None:
-    outcome = CommandRuntime().parser().outcome(Ending(None, reason="timeout"))
+    outcome = COMMAND.parser().outcome(Ending(None, reason="timeout"))
     assert outcome.error == "The agent command was ended (timeout) and gave no answer."
 
 
 def test_a_program_that_says_nothing_and_ends_well_is_no_error() -> None:
-    assert CommandRuntime().parser().outcome(Ending(0)).error is None
+    assert COMMAND.parser().outcome(Ending(0)).error is None

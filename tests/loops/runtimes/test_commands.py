@@ -2,13 +2,14 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from loops.runtimes import registry
 from loops.runtimes.base import Credential, Resume, TurnRequest
 
-CLIS = ("codex", "opencode", "claude")
+CLIS = tuple(runtime.name for runtime in registry.agents() if runtime.package)
 KEY = "sk-planted-0123456789abcdef"
 TURN = TurnRequest(
     prompt="p" * 200_000,
@@ -75,14 +76,20 @@ def test_codex_on_a_login_uses_its_own_provider_and_reads_the_login_back() -> No
     assert auth.read_back and json.loads(auth.content) == LOGIN
 
 
+def auth_json(turn: TurnRequest) -> Any:
+    """The `auth.json` that Codex is given."""
+    files = registry.get("codex").command(turn).files
+    return json.loads(next(file.content for file in files if file.path.endswith("/auth.json")))
+
+
 def test_a_login_made_with_opencode_becomes_the_one_codex_reads() -> None:
     theirs = {"openai": {"type": "oauth", "access": "jwt-a", "refresh": "r-1", "expires": 1, "accountId": "acc"}}
     turn = replace(TURN, credential=Credential("opencode_auth_json", json.dumps(theirs)))
-    auth = json.loads(registry.get("codex").files(turn)[0].content)
+    auth = auth_json(turn)
     assert auth["tokens"] == {"id_token": "jwt-a", "access_token": "jwt-a", "refresh_token": "r-1", "account_id": "acc"}
     assert auth["auth_mode"] == "chatgpt" and auth["OPENAI_API_KEY"] is None
     key = replace(turn, credential=Credential("opencode_auth_json", '{"openai": {"type": "api", "key": "k"}}'))
-    assert json.loads(registry.get("codex").files(key)[0].content) == {"OPENAI_API_KEY": "k"}
+    assert auth_json(key) == {"OPENAI_API_KEY": "k"}
 
 
 @pytest.mark.parametrize("secret", ["not json at all", "[]", '{"anthropic": {}}', '{"openai": {"type": "oauth"}}'])

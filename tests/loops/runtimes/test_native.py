@@ -59,7 +59,7 @@ def test_it_speaks_anthropics_protocol_too(tmp_path: Path) -> None:
             prompt="Make b.txt.",
             model="scripted-1",
             provider="anthropic",
-            base_url=server.base_url("x", version=False),
+            base_url=server.base_url("x", "messages"),
             credential=Credential("api_key", KEY),
             program=PROGRAM,
         )

@@ -2,7 +2,8 @@
 
 import pytest
 
-from loops.runtimes.prices import PRICES, Price, cost_of, price_of, table_of
+from loops.runtimes.prices import PRICES, cost_of, price_of, table_of
+from loops.runtimes.spec import Price
 
 
 @pytest.mark.parametrize(

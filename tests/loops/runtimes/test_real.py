@@ -1,4 +1,4 @@
-"""The three CLIs themselves, at the pinned versions, driven by the real runner (.ci/run installs them).
+"""The CLIs themselves, at the pinned versions, driven by the real runner (.ci/run installs them).
 
 They work side by side in a box each, so the whole takes as long as the slowest.
 """
@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from k8s.runner import protocol
+from loops.runtimes import registry
 from tests.loops.runtimes.real import KEY, LONG_PROMPT, STEPS, Done, RealCli
 from tests.tools import need
 
-CLIS = ("codex", "claude", "opencode")
+CLIS = tuple(runtime.name for runtime in registry.agents() if runtime.package)
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -22,7 +23,8 @@ pytestmark = pytest.mark.timeout(400)
 @pytest.fixture(scope="module")
 def at_work(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, RealCli]]:
     """Every CLI that is installed, at work."""
-    need("codex"), need("claude"), need("opencode")
+    for name in CLIS:
+        need(name)
     started = {name: RealCli(name, tmp_path_factory.mktemp(name)) for name in CLIS}
     yield started
     for cli in started.values():
@@ -65,7 +67,8 @@ def test_a_prompt_of_200_kB_arrives_whole(cli: RealCli) -> None:
 
 def test_a_tool_that_fails_is_told_as_failed_and_the_turn_goes_on(cli: RealCli) -> None:
     commands = [told for told in cli.wait("work").payloads("command") if "exit 3" in told["command"]]
-    assert [told["exit_code"] for told in commands] == [3]
+    # Gemini CLI tells its model alone how a command ended
+    assert [told["exit_code"] for told in commands] == [None if cli.name == "gemini" else 3]
 
 
 def test_5_MB_of_tool_output_are_taken_and_clipped(cli: RealCli) -> None:
@@ -88,7 +91,7 @@ def test_a_later_turn_goes_on_with_the_conversation(cli: RealCli) -> None:
 
 def test_a_refused_key_ends_the_turn_with_the_reason(cli: RealCli) -> None:
     done = cli.wait("refused")
-    assert done.result.exit_code == 1
+    assert done.result.exit_code in (1, 401 & 255)
     assert done.outcome.error and ("401" in done.outcome.error or "scripted refusal" in done.outcome.error)
     assert 1 <= len(done.asked) <= 8
     assert done.contents == {}

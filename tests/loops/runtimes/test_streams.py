@@ -11,7 +11,7 @@ from loops.runtimes import registry
 from loops.runtimes.base import Ending, RuntimeEvent
 from tests.loops.runtimes.replay import FIXTURES, fixture, payloads, replay, spent
 
-CLIS = ("codex", "opencode", "claude")
+CLIS = tuple(runtime.name for runtime in registry.agents() if runtime.package)
 SHARED = Path(__file__).parents[4] / "shared" / "facts" / "recordings"
 RECORDINGS = Path(os.environ.get("GREENLOOP_RECORDINGS") or SHARED)
 CASES = [(folder.name, path.stem) for folder in sorted(FIXTURES.iterdir()) for path in sorted(folder.glob("*.jsonl"))]
@@ -43,12 +43,14 @@ def test_work_is_told_in_one_vocabulary(cli: str) -> None:
     started, completed = payloads(events, "tool_started"), payloads(events, "tool_completed")
     assert [told["id"] for told in started] == [told["id"] for told in completed]
     assert [told["name"] for told in started] == [told["name"] for told in completed]
-    assert [told["ok"] for told in completed] == [True, True, True, False]
+    # Gemini CLI tells its model alone how a command ended, and of a written file not whether it is new
+    silent = cli == "gemini"
+    assert [told["ok"] for told in completed] == [True, True, True, silent]
     assert "green" in completed[-1]["output"]
     changes = [(Path(told["path"]).name, told["change"]) for told in payloads(events, "file_edit")]
-    assert changes == [("a.txt", "update"), ("b.txt", "add")]
+    assert changes == [("a.txt", "update"), ("b.txt", "update" if silent else "add")]
     command = payloads(events, "command")[-1]
-    assert command["exit_code"] == 3 and "cat a.txt; exit 3" in command["command"]
+    assert command["exit_code"] == (None if silent else 3) and "cat a.txt; exit 3" in command["command"]
 
 
 @pytest.mark.parametrize("cli", CLIS)
@@ -153,6 +155,7 @@ def test_an_output_of_a_megabyte_is_clipped_in_the_event(cli: str) -> None:
             "type": "user",
             "message": {"content": [{"type": "tool_result", "tool_use_id": "t", "content": "y\n" * 500_000}]},
         },
+        "gemini": {"type": "tool_result", "tool_id": "t", "status": "success", "output": "y\n" * 500_000},
     }
     events = registry.get(cli).parser().parse(json.dumps(lines[cli]))
     output = next(event.payload["output"] for event in events if event.kind == "tool_completed")

@@ -15,7 +15,7 @@ from loops.prompts.contexts import (
 )
 from loops.prompts.render import render
 from loops.runtimes.scripted.brain import DONE, ByPrompt
-from loops.runtimes.scripted.conversation import Conversation, Said
+from loops.runtimes.scripted.conversation import Conversation, Said, Tool
 from loops.runtimes.scripted.replies import Reply, Shell
 
 TURN = Turn("o/r", "b", "main", "a" * 40, "ann", "Please.")
@@ -35,7 +35,7 @@ PLANS = {
 
 
 def conversation(*said: Said) -> Conversation:
-    return Conversation("chat", "m", said, {"bash": "function"})
+    return Conversation("chat", "m", said, {"bash": Tool("bash")})
 
 
 def user(prompt: Prompt) -> Said:

@@ -24,6 +24,7 @@ class ClaudeParser(LineParser):
     """Events: `system`, `assistant`, `user`, `stream_event`, `result` and others. A step is a message of the model."""
 
     who = "Claude Code"
+    cumulative = True
     names_lost = True
 
     def _events(self, data: JSON) -> list[RuntimeEvent]:

@@ -1,0 +1,39 @@
+"""What Greenloop has to know of Claude Code."""
+
+from loops.runtimes.claude.command import command
+from loops.runtimes.claude.stream import ClaudeParser
+from loops.runtimes.spec import Accepts, Price, RuntimeSpec, Smoke, Tools
+
+SPEC = RuntimeSpec(
+    name="claude",
+    title="Claude Code",
+    help="Anthropic's agent, on an API key, a login, or an endpoint that speaks the Messages API.",
+    command=command,
+    parser=ClaudeParser.begin,
+    program="claude",
+    package="@anthropic-ai/claude-code",
+    accepts=(Accepts("anthropic", ("api_key", "anthropic_oauth_json"), first_choice=True),),
+    key_variables=(("ANTHROPIC_API_KEY", "anthropic"),),
+    prices={
+        "claude-opus-4": Price(15, 1.5, 75),
+        "claude-opus-4-5": Price(5, 0.5, 25),
+        "claude-sonnet-4": Price(3, 0.3, 15),
+        "claude-sonnet-5": Price(2, 0.2, 10),
+        "claude-haiku-4-5": Price(1, 0.1, 5),
+    },
+    key_files=(".claude/.credentials.json",),
+    homes=(".claude",),
+    smoke=Smoke(
+        provider="anthropic",
+        wire="messages",
+        tools=(
+            Tools(
+                run=("Bash", "command"),
+                read=("Read", "file_path"),
+                write=("Write", "file_path", "content"),
+                edit=("Edit", "file_path", "old_string", "new_string"),
+                also={"Bash": {"description": "run a command"}},
+            ),
+        ),
+    ),
+)

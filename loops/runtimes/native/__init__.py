@@ -1,0 +1,1 @@
+"""Our own agent (k8s/native), for teams that have only an endpoint."""

@@ -1,0 +1,24 @@
+"""The command line of our own agent."""
+
+from loops.runtimes.base import Invocation, TurnRequest, executable
+
+KEY = "GREENLOOP_MODEL_KEY"
+
+
+def command(turn: TurnRequest) -> Invocation:
+    """Raises ValueError without a model or an API key."""
+    if turn.credential.kind != "api_key":
+        raise ValueError(f'The "native" runtime needs an API key, not {turn.credential.kind!r}.')
+    if not turn.model:
+        raise ValueError('The "native" runtime needs a model: set it on the profile or in the request.')
+    argv = [*executable(turn, "greenloop-native"), "--provider", turn.provider or "openai", "--model", turn.model]
+    argv += ["--conversations", f"{{home}}/.greenloop/agents/{turn.session}/native", "--readable", "{turn_dir}"]
+    if turn.base_url:
+        argv += ["--base-url", turn.base_url]
+    if turn.max_steps is not None:
+        argv += ["--max-steps", str(turn.max_steps)]
+    if turn.read_only:
+        argv.append("--read-only")
+    if turn.resume:
+        argv += ["--resume", turn.resume.id]
+    return Invocation(tuple(argv), dict(turn.env), {KEY: turn.credential.secret}, stdin=turn.prompt)

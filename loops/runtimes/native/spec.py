@@ -1,0 +1,29 @@
+"""What Greenloop has to know of its own agent."""
+
+from loops.runtimes.native.command import command
+from loops.runtimes.native.stream import NativeParser
+from loops.runtimes.spec import ANY, Accepts, RuntimeSpec, Smoke, Tools
+
+SPEC = RuntimeSpec(
+    name="native",
+    title="our own agent",
+    help="Our own small agent, on an API key for chat completions or the Messages API, for whoever asks for it.",
+    command=command,
+    parser=NativeParser.begin,
+    program="greenloop-native",
+    accepts=(Accepts(ANY, on_request=True),),
+    needs_model=True,
+    key_variables=(("ANTHROPIC_API_KEY", "anthropic"), ("OPENAI_API_KEY", "openai")),
+    smoke=Smoke(
+        provider="scripted",
+        wire="chat",
+        tools=(
+            Tools(
+                run=("bash", "command"),
+                read=("read_file", "path"),
+                write=("write_file", "path", "content"),
+                edit=("edit_file", "path", "old", "new"),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,33 @@
+"""The output of our own agent: it prints our events, so there is little to translate."""
+
+from typing import Final, get_args
+
+from loops.runtimes.base import JSON, EventKind, RuntimeEvent
+from loops.runtimes.lines import LineParser, event
+
+_KINDS: Final[dict[str, EventKind]] = {kind: kind for kind in get_args(EventKind)}
+
+
+class NativeParser(LineParser):
+    """Lines of `{"kind": …}`: our events, and at the end `result`."""
+
+    who = "The native runtime"
+
+    def _events(self, data: JSON) -> list[RuntimeEvent]:
+        return [self._event(data)]
+
+    def _event(self, data: JSON) -> RuntimeEvent:
+        memory = self._memory
+        kind = data.pop("kind")
+        if kind == "result":
+            memory.limit = "steps" if data["limit"] == "steps" else None
+            memory.answered = bool(data["text"])
+            memory.answer = data["text"] or memory.answer
+            return event("status", text="finished", changed_files=data["changed_files"], diff=data["diff"])
+        if kind == "session":
+            memory.session = str(data["id"])
+        elif kind == "error":
+            memory.failure = str(data["message"])
+        elif kind == "assistant_completed":
+            memory.answer = str(data["text"])
+        return event(_KINDS[kind], **data)

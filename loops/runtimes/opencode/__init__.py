@@ -1,0 +1,1 @@
+"""OpenCode, an open agent for any provider."""

@@ -1,0 +1,38 @@
+"""What Greenloop has to know of OpenCode."""
+
+from loops.runtimes.opencode.command import command
+from loops.runtimes.opencode.stream import OpenCodeParser
+from loops.runtimes.spec import ANY, Accepts, RuntimeSpec, Smoke, Tools
+
+SPEC = RuntimeSpec(
+    name="opencode",
+    title="OpenCode",
+    help="An open agent, on a key of any provider, or an endpoint that speaks chat completions, with or without a key.",
+    command=command,
+    parser=OpenCodeParser.begin,
+    program="opencode",
+    package="opencode-ai",
+    former_names=("openai_direct",),
+    accepts=(Accepts("openai", first_choice=True), Accepts(ANY, ("api_key", "none"))),
+    needs_model=True,
+    key_variables=(
+        ("ANTHROPIC_API_KEY", "anthropic"),
+        ("OPENAI_API_KEY", "openai"),
+        ("GEMINI_API_KEY", "google"),
+    ),
+    key_files=("opencode/auth.json",),
+    homes=(".local/share/opencode", ".local/state/opencode", ".cache/opencode"),
+    smoke=Smoke(
+        provider="scripted",
+        wire="chat",
+        tools=(
+            Tools(
+                run=("bash", "command"),
+                read=("read", "filePath"),
+                write=("write", "filePath", "content"),
+                edit=("edit", "filePath", "oldString", "newString"),
+                also={"bash": {"description": "run a command"}},
+            ),
+        ),
+    ),
+)
