@@ -18,6 +18,12 @@ _WORKFLOWS = re.compile(r"without `?workflows?`? (?:permission|scope)|refusing t
 _RULES = re.compile(
     r"rule violations?|protected branch|GH006|GH013|branch protection|restricted|required status check", re.IGNORECASE
 )
+# What GitHub says of a commit, a tree or a ref that it was given a moment ago and that this answer's replica lacks.
+_NOT_VISIBLE = re.compile(
+    r"no commits between|reference update failed|reference does not exist|no commit found for|"
+    r"(?:object|tree sha|parent sha|sha|commit) does not exist",
+    re.IGNORECASE,
+)
 
 
 def error_of(request: str, status: int, headers: Mapping[str, str], body: bytes, now: float) -> GitHubError:
@@ -45,6 +51,7 @@ def error_of(request: str, status: int, headers: Mapping[str, str], body: bytes,
     kinds: dict[int, tuple[type[GitHubError], str]] = {
         401: (errors.Unauthorized, "check the App's id and private key, and this machine's clock"),
         404: (errors.NotFound, "it does not exist, or the installation does not include it"),
+        406: (errors.TooLarge, "it can be had by Git only"),
         410: (errors.Gone, "it was deleted or is past its retention"),
     }
     kind, hint = kinds.get(status, (GitHubError, ""))
@@ -104,6 +111,8 @@ def _forbidden(text: str, said: str, request: str, headers: Mapping[str, str]) -
     if "suspended" in lower:
         hint = "the account's owner can unsuspend it in its installed GitHub Apps"
         return errors.InstallationSuspended(f"{text}; {hint}", request=request, status=403)
+    if "locked" in lower:
+        return errors.Locked(f"{text}; somebody with write access can unlock it", request=request, status=403)
     if "archived" in lower:
         return errors.RepositoryArchived(f"{text}; unarchive it first", request=request, status=403)
     if "not accessible by integration" in lower or "permission" in lower:
@@ -128,6 +137,8 @@ def _invalid(text: str, said: str, fields: tuple[FieldError, ...], request: str,
         kind = errors.AlreadyExists
     elif _RULES.search(said):
         kind = errors.RuleViolation
+    elif _NOT_VISIBLE.search(said) or any((each.field, each.code) == ("head", "invalid") for each in fields):
+        kind = errors.NotVisibleYet
     return kind(text, errors=fields, request=request, status=status)
 
 

@@ -68,12 +68,20 @@ class InstallationSuspended(Forbidden):
     """The account suspended the App: no API and no webhooks until it is unsuspended."""
 
 
+class Locked(Forbidden):
+    """The conversation is locked, and an App may not speak there (renovate#6215)."""
+
+
 class RepositoryArchived(Forbidden):
     """The repository is archived, so it is read-only."""
 
 
 class NotFound(GitHubError):
-    """404: not there, or not visible to the installation."""
+    """404: not there, not there yet (what was made a moment ago), or not visible to the installation."""
+
+
+class TooLarge(GitHubError):
+    """406: a diff of more than 20,000 lines or 300 files, which the API does not make."""
 
 
 class Gone(GitHubError):
@@ -110,6 +118,11 @@ class Invalid(GitHubError):
 
 class AlreadyExists(Invalid):
     """422: the ref, the pull request or the label is there already."""
+
+
+class NotVisibleYet(Invalid):
+    """422: a commit, a tree or a ref that the request names is not there. GitHub is eventually consistent: right after
+    one was made this passes within seconds (octokit.rb#622, PyGithub#2759, rest-api-description#4887)."""
 
 
 class NotFastForward(Invalid):

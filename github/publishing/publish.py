@@ -13,10 +13,12 @@ from github.client.errors import (
     Conflict,
     GitHubError,
     NotFastForward,
+    NotVisibleYet,
+    PermissionMissing,
     WorkflowsPermissionMissing,
 )
 from github.client.repository import RepositoryHandle
-from github.client.scopes import Scope
+from github.client.scopes import Scope, allows
 from github.publishing import branches
 from github.publishing.commits import TRAILER, create_commit, find_turn, tree_of
 from github.publishing.trees import ContentOf, FileChange, build_tree
@@ -77,6 +79,17 @@ async def publish(repository: RepositoryHandle, wanted: Publication, content_of:
         raise ValueError(f"the message of turn {wanted.turn} lacks its trailer: it could not be found again")
     await branches.refuse_unless_ours_to_write(repository, wanted.branch)
     await _refuse_workflows(repository, wanted)
+    try:
+        return await _sent(repository, wanted, content_of)
+    except WorkflowsPermissionMissing:
+        raise
+    except PermissionMissing as error:
+        if await _only_workflows_missing(repository, error):
+            raise _no_workflows("the commit holds workflow files that this branch is the first to have") from error
+        raise
+
+
+async def _sent(repository: RepositoryHandle, wanted: Publication, content_of: ContentOf) -> Published:
     tip = await head(repository, wanted.branch)
     if tip is not None and (done := await find_turn(repository, wanted.branch, wanted.turn)):
         return Published(done, tip, already=True)
@@ -95,14 +108,25 @@ async def publish(repository: RepositoryHandle, wanted: Publication, content_of:
 
 
 async def _refuse_workflows(repository: RepositoryHandle, wanted: Publication) -> None:
-    """GitHub would refuse the push, in words that do not always say why."""
+    """GitHub would refuse the tree, in words that do not say why."""
     touched = [change.path for change in wanted.changes if change.path.startswith(WORKFLOWS)]
     if touched and not await repository.app.grants(repository.installation_id, "workflows"):
-        raise WorkflowsPermissionMissing(
-            f"the turn changes {', '.join(touched[:5])}, and the App has no permission `workflows: write`: nothing was "
-            "published; an owner can give it to the App, or make that change by hand",
-            needed="workflows=write",
-        )
+        raise _no_workflows(f"the turn changes {', '.join(touched[:5])}")
+
+
+async def _only_workflows_missing(repository: RepositoryHandle, error: PermissionMissing) -> bool:
+    """Whether a bare "Resource not accessible by integration" means workflow files: GitHub says that of a tree, and of
+    a ref to a commit with such files (claude-code-action#29), though the App has all that its header asks for."""
+    granted = await repository.app.granted(repository.installation_id)
+    return granted.get("workflows") != "write" and granted.get("contents") == "write" and allows(error.needed, granted)
+
+
+def _no_workflows(why: str) -> WorkflowsPermissionMissing:
+    return WorkflowsPermissionMissing(
+        f"{why}, and the App has no permission `workflows: write`: nothing was published; an owner can give it to the "
+        "App, or make that change by hand",
+        needed="workflows=write",
+    )
 
 
 async def _place(repository: RepositoryHandle, wanted: Publication, commit: str, tip: str | None) -> Published:
@@ -118,6 +142,11 @@ async def _place(repository: RepositoryHandle, wanted: Publication, commit: str,
 async def _merge(repository: RepositoryHandle, wanted: Publication, commit: str, tip: str) -> str:
     """Merge the turn into what somebody else pushed meanwhile; the branch's new head."""
     status = (await compare(repository, wanted.parent, tip)).get("status")
+    if status == "behind":
+        raise NotVisibleYet(
+            f"{wanted.branch} stands at {tip}, before the commit {wanted.parent} that the turn started from: GitHub is "
+            "late, or somebody took commits back"
+        )
     if status not in ("ahead", "identical"):
         raise HistoryRewritten(
             f"{wanted.branch} was force-pushed from {wanted.parent} to {tip}: the turn's work is in commit {commit}, "

@@ -21,7 +21,7 @@ async def open_or_find(
     """The open pull request from our `branch`, made if there is none.
 
     Where drafts do not exist (private repositories of free plans) it is opened as a plain one. Raises RefusedBranch for
-    `branch` = `base`, a base that is not there, and where no commits are between the two.
+    `branch` = `base` and a base that is not there, NotVisibleYet where GitHub sees no commits between the two.
     """
     if branch == base:
         raise RefusedBranch(f"a pull request from {branch!r} into itself makes no sense: name another base")
@@ -35,7 +35,7 @@ async def open_or_find(
             return found
         raise
     except Invalid as error:
-        if "No commits between" in error.message or any(each.field == "base" for each in error.errors):
+        if any((each.field, each.code) == ("base", "invalid") for each in error.errors):
             raise RefusedBranch(f"no pull request from {branch!r} into {base!r} can be opened: {error}") from error
         if not draft or "draft" not in error.message.lower():
             raise

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from github.client.errors import GitHubError
+from github.client.errors import GitHubError, Invalid, NotVisibleYet
 from github.client.repository import RepositoryHandle
 from github.client.scopes import Scope
 
@@ -115,15 +115,18 @@ async def _apply(
 ) -> str:
     for portion in batches(changes):
         entries = [await _entry(repository, change, content_of, inline=inline) for change in portion]
-        answer = await repository.request(
-            "POST",
-            "git/trees",
-            scope=Scope.PUBLISH,
-            json={"base_tree": tree, "tree": entries},
-            repeatable=True,
-        )
-        tree = str(answer.json()["sha"])
+        tree = await _tree(repository, {"base_tree": tree, "tree": entries})
     return tree
+
+
+async def _tree(repository: RepositoryHandle, wanted: dict[str, Any]) -> str:
+    try:
+        answer = await repository.request("POST", "git/trees", scope=Scope.PUBLISH, json=wanted, repeatable=True)
+    except NotVisibleYet:
+        raise
+    except Invalid as error:  # nothing is left in it, a file to delete is not there, one path is there twice
+        raise BadChange(f"GitHub makes no such tree, so nothing was published: {error}") from error
+    return str(answer.json()["sha"])
 
 
 async def _entry(

@@ -182,6 +182,11 @@ async def compare(repository: RepositoryHandle, base: str, head: str) -> dict[st
     return found
 
 
+async def is_before(repository: RepositoryHandle, commit: str, other: str) -> bool:
+    """Whether `other` holds `commit` and more: it was the tip before."""
+    return (await compare(repository, commit, other)).get("status") == "ahead"
+
+
 async def diff(repository: RepositoryHandle, base: str, head: str) -> str:
     """The unified diff of `base...head`: what `head` has changed since it left `base`.
 

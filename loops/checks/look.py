@@ -9,7 +9,7 @@ from github.client.repository import RepositoryHandle
 from github.repositories import queries
 from loops.context import Loop
 from loops.sessions import decide
-from loops.sessions.pull_state import has_ended
+from loops.sessions.pull_state import has_ended, may_be_late
 from loops.sessions.snapshots import rules
 from loops.store import journal
 from loops.store.tables import Repository, Session
@@ -51,9 +51,14 @@ async def fresh_state(loop: Loop, session: Session, sha: str) -> Fresh | None:
 
 
 async def _moved(loop: Loop, repo: RepositoryHandle, session: Session, sha: str) -> bool:
-    """Whether somebody pushed since, and the event is lost or late. The ref tells: a pull request may lag behind it."""
+    """Whether somebody pushed since, and the event is lost or late. The ref tells: a pull request may lag behind it.
+
+    Just after a push of ours the ref may lag as well: then a commit before ours is no news.
+    """
     tip = await queries.head(repo, session.branch or "")
     if tip is None or tip == sha:
+        return False
+    if may_be_late(session, loop.clock()) and await queries.is_before(repo, tip, sha):
         return False
     if session.subject_kind == "branch" and await queries.head(repo, session.base_branch or "") == sha:
         return False  # the next red commit of the branch that is watched, before its repair

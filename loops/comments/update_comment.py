@@ -1,8 +1,10 @@
 """Telling people: the sticky comment, our check run and answers in threads, each edited in place when it changes."""
 
+import structlog
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from github.client.errors import Locked
 from github.client.repository import RepositoryHandle
 from github.threads import comments
 from loops.boxes.capacity import read_queue
@@ -18,6 +20,8 @@ from loops.sessions.effects import find, show
 from loops.sessions.people import asked_by
 from loops.sessions.snapshots import turns_of
 from loops.store.tables import Attempt, Person, Repository, Session, Turn
+
+log = structlog.get_logger(__name__)
 
 KIND = "comment"
 
@@ -52,8 +56,13 @@ async def _sticky(loop: Loop, repo: RepositoryHandle, session: Session, body: st
     if number is None:
         return
 
-    async def put(known: int | None) -> int:
-        return (await comments.put_sticky(repo, number, f"session:{session.public_id}", body, comment_id=known)).id
+    async def put(known: int | None) -> int | None:
+        try:
+            posted = await comments.put_sticky(repo, number, f"session:{session.public_id}", body, comment_id=known)
+        except Locked as error:  # the check run and the page still tell
+            log.warning("comment.locked", session=session.public_id, error=str(error))
+            return None
+        return posted.id
 
     await show(loop, session.id, KIND, "sticky", body, put)
 

@@ -8,7 +8,7 @@ import structlog
 from sqlalchemy import update
 
 from github.client import errors
-from github.client.permanent_errors import PERMANENT
+from github.client.permanent_errors import LATE, PERMANENT, most_tries
 from loops.boxes.box import look_at_box, stop_turn
 from loops.boxes.capacity import call_queue
 from loops.boxes.reaper import end_box_of
@@ -28,7 +28,6 @@ log = structlog.get_logger(__name__)
 
 ROUNDS = 50  # far more than any session takes in one go; an endless loop of decisions is a defect and shows as one
 BACK_OFF_LIMIT = 300.0
-PERMANENT_TRIES = 4
 UNTOLD_AFTER = 300  # failures in a row, about a day
 GIVE_UP_AFTER = 30  # failures in a row, about two hours of back-off
 
@@ -105,8 +104,7 @@ async def _back_off(loop: Loop, session_id: int, error: Exception) -> float | No
         session = await tx.get_one(Session, session_id)
         session.failures += 1
         failures = session.failures
-    # a few tries even then: what GitHub has just made it may not find everywhere yet
-    final = failures >= (PERMANENT_TRIES if isinstance(error, PERMANENT) else GIVE_UP_AFTER)
+    final = failures >= most_tries(error, GIVE_UP_AFTER)
     log.warning("session.failed_step", session=session_id, failures=failures, final=final, exc_info=error)
     if not final:
         delay = min(BACK_OFF_LIMIT, 0.5 * 2 ** min(failures, 12))
@@ -117,6 +115,6 @@ async def _back_off(loop: Loop, session_id: int, error: Exception) -> float | No
     except errors.GitHubError as untold:
         log.warning("session.untold", session=session_id, error=str(untold))
         # people are told when GitHub answers again, for as long as that may take on a bad day
-        if failures < UNTOLD_AFTER and not isinstance(untold, PERMANENT):
+        if failures < UNTOLD_AFTER and not isinstance(untold, (*PERMANENT, *LATE)):
             return loop.clock() + BACK_OFF_LIMIT
     return None

@@ -3,8 +3,10 @@
 from dataclasses import asdict
 from typing import Any
 
+import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from github.client.errors import Locked
 from github.client.repository import RepositoryHandle
 from github.repositories import config, queries
 from github.threads import comments
@@ -22,6 +24,8 @@ from loops.sessions.conversations import Ask, Topic
 from loops.sessions.known_accounts import remember_installation, remember_person, remember_repository
 from loops.store.leases import make_due
 from loops.store.tables import Audit, Session
+
+log = structlog.get_logger(__name__)
 
 BUTTONS = {
     "stop": Command.STOP,
@@ -218,9 +222,12 @@ def _number(request: Request) -> int:
 
 
 async def answer(repo: RepositoryHandle, request: Request, subject: Subject, body: str) -> None:
-    """Answer in a comment of its own; twice is once."""
+    """Answer in a comment of its own; twice is once. In a locked conversation nobody can be answered."""
     key = f"answer:{request.source.where}:{request.source.id or subject.number}"
-    await comments.put_sticky(repo, subject.number, key, body)
+    try:
+        await comments.put_sticky(repo, subject.number, key, body)
+    except Locked as error:
+        log.warning("request.unanswered", number=subject.number, error=str(error))
 
 
 def _audit(loop: Loop, tx: AsyncSession, request: Request, action: str, session: Session | None) -> None:

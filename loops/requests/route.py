@@ -4,7 +4,7 @@ import structlog
 from sqlalchemy import update
 
 from github.client import errors
-from github.client.permanent_errors import PERMANENT
+from github.client.permanent_errors import most_tries
 from github.webhooks import triggers
 from github.webhooks.events import BadPayload, parse
 from github.webhooks.outcomes import Change, Hint, Ignored, News, Outcome, Refused, Request
@@ -19,7 +19,6 @@ from loops.store.tables import Delivery, Installation
 log = structlog.get_logger(__name__)
 
 GIVE_UP_AFTER = 20
-PERMANENT_TRIES = 4  # what GitHub has just made it may not find everywhere yet
 BACK_OFF_LIMIT = 120.0
 
 
@@ -57,7 +56,7 @@ async def route(loop: Loop, guid: str) -> None:
 def _most_tries(error: Exception) -> int:
     if isinstance(error, errors.InstallationSuspended):
         return 1
-    return PERMANENT_TRIES if isinstance(error, PERMANENT) else GIVE_UP_AFTER
+    return most_tries(error, GIVE_UP_AFTER)
 
 
 async def _suspended(loop: Loop, installation_id: int | None) -> None:

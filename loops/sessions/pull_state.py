@@ -23,6 +23,14 @@ ENDS = {
 PULL_STATES = {Change.PULL_CLOSED: "closed", Change.PULL_MERGED: "merged", Change.PULL_OPENED: "open"}
 
 
+LATE_SECONDS = 120.0  # after a push of ours, in which GitHub may still show the branch as it was before
+
+
+def may_be_late(session: Session, now: float) -> bool:
+    """Whether the branch was pushed so lately that GitHub may not show it everywhere."""
+    return session.pushed_at is not None and 0 <= now - session.pushed_at < LATE_SECONDS
+
+
 async def has_ended(loop: Loop, session: Session, pull: Pull) -> bool:
     """Whether `pull` was closed or merged; then its session is asked to end. Of an open one its base is kept."""
     change = Change.PULL_MERGED if pull.merged else Change.PULL_CLOSED if pull.state == "closed" else None

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from sqlalchemy import delete
 
-from github.client.permanent_errors import PERMANENT
+from github.client.permanent_errors import LATE, PERMANENT, most_tries
 from github.client.repository import RepositoryHandle
 from github.publishing.publish import HistoryRewritten, MergeConflict
 from github.publishing.trees import TreeMismatch
@@ -83,6 +83,10 @@ async def _publish(loop: Loop, repo: RepositoryHandle, session: Session, turn: T
             return _refused(str(conflict))
         await begin_conflict_turn(loop, repo, session, turn, conflict)
         return None
+    except LATE as error:
+        if session.failures + 1 < most_tries(error, 0):
+            raise  # the turn stays reported: this step runs again, and finds what it has done so far
+        return _refused(str(error))
     except REFUSED as error:
         return _refused(str(error))
     return Ending(TurnVerdict("publish", note="\n".join(sentences(findings.notes))), published, diff)

@@ -1,4 +1,7 @@
-"""A turn's commit on its branch, and the pull request: both are found again when this runs twice."""
+"""A turn's commit on its branch, and the pull request.
+
+When this runs twice the commit is known from the turn, or found by its trailer, and the pull request by its branch.
+"""
 
 from github.client.repository import RepositoryHandle
 from github.publishing import pulls
@@ -23,6 +26,20 @@ async def publish_turn(loop: Loop, repo: RepositoryHandle, session: Session, tur
 
     Raises what `github.publishing` raises, and forks.HeadMoved.
     """
+    fork = await forks.allowed_pull(loop, repo, session)
+    if turn.commit_sha is not None:
+        done = Published(turn.commit_sha, session.head_sha or turn.commit_sha, already=True)
+    else:
+        done = await _push(loop, repo, session, turn, result, fork)
+    if session.pull_number is None:
+        await _open_pull(loop, repo, session, turn, fork)
+    return done
+
+
+async def _push(
+    loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, result: Result, fork: Pull | None
+) -> Published:
+    """The turn's commit on its branch, remembered as soon as it is there."""
     if session.branch is None or result.tree is None or turn.base_sha is None:
         raise ValueError(f"turn {turn.public_id} was reported without a branch, a tree or a base")
 
@@ -30,7 +47,6 @@ async def publish_turn(loop: Loop, repo: RepositoryHandle, session: Session, tur
         async with loop.database.read() as tx:
             return (await tx.get_one(Blob, (turn.id, sha))).content
 
-    fork = await forks.allowed_pull(loop, repo, session)
     message = commit_message(
         commit_subject(session, turn), _body(turn), turn=turn.public_id, co_authors=await _co_authors(loop, turn, fork)
     )
@@ -54,8 +70,6 @@ async def publish_turn(loop: Loop, repo: RepositoryHandle, session: Session, tur
         await journal.append(
             tx, session.id, [("published", {"commit": done.commit, "text": text})], at=now, turn_id=turn.id
         )
-    if session.pull_number is None:
-        await _open_pull(loop, repo, session, turn, fork)
     return done
 
 

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
-from github.client.errors import RefusedBranch
+from github.client.errors import NotVisibleYet, RefusedBranch
 from github.client.repository import RepositoryHandle
 from github.publishing import branches
 from github.publishing.commits import commit_message
 from github.publishing.pushrules import Push, would_refuse
 from github.repositories import queries, refs
 from loops.context import Loop
+from loops.sessions.pull_state import may_be_late
 from loops.store.tables import Session, Turn
 from loops.turns import forks
 from loops.turns.pull_request import commit_subject
@@ -65,7 +66,7 @@ async def _begin(loop: Loop, repo: RepositoryHandle, session: Session, turn: Tur
     branch = session.branch or await _new_branch(loop, repo, session)
     if turn.kind == "conflict":
         return await _conflict(repo, turn, branch, base, base_sha)
-    tip = await queries.head(repo, branch)
+    tip = await _tip(loop, repo, session, branch)
     if tip is None and not session.own_branch:
         raise CannotStart("no_branch", f"The branch `{branch}` does not exist any more.")
     if session.approved_sha is not None:
@@ -74,6 +75,19 @@ async def _begin(loop: Loop, repo: RepositoryHandle, session: Session, turn: Tur
         merge = await _red(repo, session, turn, base, tip)
         return Start(tip, f"refs/heads/{branch}", branch, base, base_sha, merge=merge)
     return Start(base_sha, f"refs/heads/{base}", branch, base, base_sha)
+
+
+async def _tip(loop: Loop, repo: RepositoryHandle, session: Session, branch: str) -> str | None:
+    """The head of the branch. Raises NotVisibleYet while GitHub shows less than what we have just pushed there."""
+    tip = await queries.head(repo, branch)
+    pushed = session.head_sha
+    if pushed is None or tip == pushed or branch != session.branch or not may_be_late(session, loop.clock()):
+        return tip
+    if tip is None or await queries.is_before(repo, tip, pushed):
+        raise NotVisibleYet(
+            f"GitHub shows {branch} at {tip or 'no commit'}, and {pushed} was pushed there a moment ago"
+        )
+    return tip
 
 
 async def base_of(repo: RepositoryHandle, session: Session, facts: queries.Facts) -> tuple[str, str | None]:

@@ -6,11 +6,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
+import httpx
 import pytest
 
 from github.client.errors import (
     AlreadyExists,
     NotFastForward,
+    NotVisibleYet,
     RefusedBranch,
     RuleViolation,
     ServerFault,
@@ -25,6 +27,7 @@ from github.publishing.trees import BadChange, FileChange, TreeMismatch
 from github.repositories.queries import branch, head
 from tests.github.conftest import Spot
 from tests.github.gitside import Clone
+from tests.late import Late
 
 BRANCH = "greenloop/12-fix"
 
@@ -237,6 +240,53 @@ async def test_a_force_push_is_never_undone(
     with pytest.raises(HistoryRewritten, match="force-pushed"):
         await publish(repository, wanted, later.content_of)
     assert await head(repository, BRANCH) == rewritten
+
+
+async def test_a_branch_that_stands_before_the_turns_beginning_is_left_alone_and_may_only_be_late(
+    spot: Spot, repository: RepositoryHandle, turn: MakeTurn, tmp_path: Path
+) -> None:
+    box = await turn()
+    start = await box.clone.git("rev-parse", "HEAD")
+    (box.clone.folder / "new").write_text("x\n")
+    await publish(repository, await box.report(), box.content_of)
+    later = await turn("t_2", start=f"origin/{BRANCH}")
+    (later.clone.folder / "new").write_text("y\n")
+    wanted = await later.report()
+    other = await Clone(spot, tmp_path / "other").start()
+    await other.git("checkout", "--quiet", start)
+    await other.push(BRANCH, "--force")
+    with pytest.raises(NotVisibleYet, match="took commits back"):
+        await publish(repository, wanted, later.content_of)
+    assert await head(repository, BRANCH) == start
+
+
+@pytest.mark.parametrize("path", ["/git/trees", "/git/refs"])
+async def test_a_bare_refusal_of_workflow_files_is_understood(
+    spot: Spot, repository: RepositoryHandle, turn: MakeTurn, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """GitHub's own words do not name the permission, and its header asks for what the App has."""
+    box = await turn()
+    (box.clone.folder / "new").write_text("x\n")
+
+    def refused(_: httpx.Request) -> httpx.Response:
+        headers = {"x-accepted-github-permissions": "contents=write"}
+        return httpx.Response(403, json={"message": "Resource not accessible by integration"}, headers=headers)
+
+    Late(monkeypatch).give("POST", path, 99, refused)
+    with pytest.raises(WorkflowsPermissionMissing, match="workflows: write"):
+        await publish(repository, await box.report(), box.content_of)
+
+
+async def test_a_tree_that_github_does_not_make_is_said_and_not_tried_again(
+    repository: RepositoryHandle, turn: MakeTurn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box = await turn()
+    (box.clone.folder / "new").write_text("x\n")
+    late = Late(monkeypatch)
+    late.answer("POST", "/git/trees", 99, 422, "GitRPC::BadObjectState")
+    with pytest.raises(BadChange, match="nothing was published"):
+        await publish(repository, await box.report(), box.content_of)
+    assert len(late.given) == 1
 
 
 async def test_the_default_branch_and_what_is_no_branch_are_refused_in_code(repository: RepositoryHandle) -> None:

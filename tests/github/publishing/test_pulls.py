@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from github.client.errors import Invalid, RefusedBranch, ServerFault
+from github.client.errors import NotVisibleYet, RefusedBranch, ServerFault
 from github.client.repository import RepositoryHandle
 from github.emulator.local import LocalGitHub
 from github.publishing.pulls import mark_ready, open_or_find, update
@@ -68,5 +68,5 @@ async def test_a_branch_into_itself_and_one_without_commits_are_refused(
 ) -> None:
     with pytest.raises(RefusedBranch):
         await open_or_find(repository, branch="trunk", base="trunk", title="x", body="")
-    with pytest.raises(Invalid):
+    with pytest.raises(NotVisibleYet):
         await open_or_find(repository, branch="no-such-branch", base="trunk", title="x", body="")
