@@ -12,6 +12,7 @@ these are given. `what` says which writing (LAGS):
 - `pull_read`: reading a pull request just opened answers 404
 - `comments`, `checks`, `runs`: lists leave out the comments, check runs or workflow runs that are just made
 
+And `late_buttons`: the buttons of a check run are shown only when it is completed, as GitHub documents.
 Kinds for webhooks: `drop`, `duplicate`, `delay` (`seconds`), `reorder` (held until the next delivery has gone out).
 Kinds for CI, where `path` is the workflow file: `ci_delay` (an event starts its runs `seconds` later), `ci_lost` (it
 starts none), `ci_conclusion` (a run ends with `conclusion`, whatever its jobs came to).
@@ -28,7 +29,7 @@ from github.emulator.store.installations import InstallationToken
 CALL_KINDS = ("error", "secondary_limit", "primary_limit", "slow", "lost_answer")
 HOOK_KINDS = ("drop", "duplicate", "delay", "reorder")
 CI_KINDS = ("ci_delay", "ci_lost", "ci_conclusion")
-OTHER_KINDS = ("token_lag", "log_missing", "lag")
+OTHER_KINDS = ("token_lag", "log_missing", "lag", "late_buttons")
 KINDS = CALL_KINDS + HOOK_KINDS + CI_KINDS + OTHER_KINDS
 LAGS = ("ref", "ref_update", "pull", "pull_read", "comments", "checks", "runs")
 _LOST = {"answer": "lost_answer", "webhook": "drop", "run": "ci_lost"}
@@ -145,6 +146,10 @@ class Faults:
 
     def log_missing(self, path: str) -> bool:
         return any(r.kind == "log_missing" and fnmatch.fnmatchcase(path, r.path) and r.spend() for r in self.rules)
+
+    @property
+    def late_buttons(self) -> bool:
+        return any(rule.kind == "late_buttons" for rule in self.rules)
 
     def listed(self) -> list[dict[str, Any]]:
         return [asdict(rule) for rule in self.rules]

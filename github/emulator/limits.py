@@ -1,4 +1,4 @@
-"""The primary rate limit: points an hour for each caller."""
+"""The primary rate limit, points an hour for each caller; and the one on content, creations a minute and an hour."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -9,6 +9,7 @@ from github.emulator.clock import Clock
 HOUR = timedelta(hours=1)
 LIMITS = {"core": 5000, "graphql": 5000, "search": 30, "integration_manifest": 5000}
 ANONYMOUS_LIMIT = 60
+CREATIONS = {timedelta(minutes=1): 80, HOUR: 500}
 
 
 @dataclass
@@ -47,6 +48,7 @@ class Limits:
     clock: Clock
     overrides: dict[str, int] = field(default_factory=dict)
     _budgets: dict[tuple[str, str], Budget] = field(default_factory=dict)
+    _created: dict[str, list[datetime]] = field(default_factory=dict)
 
     def budget(self, actor: Actor, resource: str) -> Budget:
         """The caller's budget of a resource: core, graphql, search or integration_manifest."""
@@ -60,6 +62,16 @@ class Limits:
             found = Budget(self.overrides.get(resource, limit), resource, now + HOUR)
             self._budgets[key] = found
         return found
+
+    def may_create(self, actor: Actor) -> bool:
+        """Whether the caller may create content once more; counts it then."""
+        now = self.clock.now()
+        past = [moment for moment in self._created.get(_name(actor), []) if moment > now - HOUR]
+        self._created[_name(actor)] = past
+        if any(sum(moment > now - span for moment in past) >= most for span, most in CREATIONS.items()):
+            return False
+        past.append(now)
+        return True
 
 
 def _name(actor: Actor) -> str:

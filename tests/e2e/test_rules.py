@@ -7,7 +7,7 @@ from tests.e2e.acts import GROW, RIGHT, asked, push
 from tests.e2e.house import REPOSITORY, house
 
 NAMES = {"type": "branch_name_pattern", "parameters": {"operator": "starts_with", "pattern": "team/"}}
-TITLES = ("🎉🎉🎉", "!!! ... ???", "x" * 300, "a..b @{u} ~^:?*[\\ c.lock", "[skip ci] Émile's `naïve` refs/heads/main")
+TITLES = ("🎉🎉🎉", "!!! ... ???", "x" * 256, "a..b @{u} ~^:?*[\\ c.lock", "[skip ci] Émile's `naïve` refs/heads/main")
 
 
 async def test_a_rule_about_names_of_branches_costs_no_turn_and_who_may_bypass_it_is_not_bound(tmp_path: Path) -> None:

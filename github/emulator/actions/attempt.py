@@ -58,16 +58,20 @@ class Attempt:
             results = [row["result"] for row in self._results.values()]
             order = ("failure", "cancelled", "success")
             worst = next((word for word in order if word in results), "success" if not results else "skipped")
-            acts.run_completed(self.forge, self.run, self._faults.concluded(self.run.workflow.path, worst))
+            self._end(self._faults.concluded(self.run.workflow.path, worst))
         except (BadWorkflow, BadExpression) as error:
             self.run.problem = str(error)
-            acts.run_completed(self.forge, self.run, "startup_failure")
+            self._end("startup_failure")
         except Exception:
             log.exception("ci.attempt_failed", run=self.run.id)
-            acts.run_completed(self.forge, self.run, "failure")
+            self._end("failure")
         finally:
             for watch in self._watches:
                 watch.cancel()
+
+    def _end(self, conclusion: str) -> None:
+        if not self.run.repository.deleted:  # else there is nobody left to tell
+            acts.run_completed(self.forge, self.run, conclusion)
 
     async def _jobs(self) -> None:
         pending = dict(self.spec.jobs)

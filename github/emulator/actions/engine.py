@@ -1,6 +1,7 @@
 """The CI engine: reads workflows, makes runs, and sees them through."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import structlog
@@ -66,6 +67,10 @@ class Engine:
 
     def follow(self, event: Event) -> None:
         """Something happened in a repository: start the workflows that it starts, or later if a fault says so."""
+        if event.name == "repository" and event.action == "deleted":
+            for run in self._store.runs:
+                if run.repository is event.repository:
+                    self.cancel(run)
         if event.name not in EVENTS:
             return
         faults = self._faults.for_ci(event.name, event.action)
@@ -250,6 +255,7 @@ class Engine:
         for job in self._store.jobs_at(run, run.attempt):
             if names is None or job.key in names:
                 job.check.superseded = True
+        run.past[run.attempt] = replace(run)
         run.attempt, run.status, run.conclusion, run.cancelled = run.attempt + 1, "queued", None, False
         run.triggering_actor, run.started_at, run.updated_at = by, now, now
         run.suite.status, run.suite.conclusion = "queued", None

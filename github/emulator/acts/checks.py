@@ -139,8 +139,13 @@ def _protected(repository: Repository, branch: str) -> bool:
     return branch in repository.protections
 
 
-def button_pressed(forge: Forge, row: CheckRun, identifier: str, by: User) -> None:
-    """A person pressed a button of a check run; GitHub has this on its pages only. Raises ValueError for no button."""
+def button_pressed(forge: Forge, row: CheckRun, identifier: str, by: User, late: bool = False) -> None:
+    """A person pressed a button of a check run; GitHub has this on its pages only. `late`: once the run is completed.
+
+    Raises ValueError where there is no such button.
+    """
+    if late and row.status != "completed":
+        raise ValueError(f"check run {row.id} is {row.status}: its buttons are shown when it is completed")
     if not any(action["identifier"] == identifier for action in row.actions):
         names = ", ".join(action["identifier"] for action in row.actions) or "none"
         raise ValueError(f"check run {row.id} has no action {identifier!r}: it has {names}")

@@ -92,6 +92,19 @@ def reopened(forge: Forge, issue: Issue, by: User) -> None:
     tell(forge, issue, "reopened", by)
 
 
+def locked(forge: Forge, issue: Issue, by: User, reason: str | None) -> None:
+    """Only people with write access may comment and react from now on; Apps may not, whatever they hold."""
+    if not issue.locked:
+        issue.locked, issue.lock_reason, issue.updated_at = True, reason, forge.now()
+        tell(forge, issue, "locked", by)
+
+
+def unlocked(forge: Forge, issue: Issue, by: User) -> None:
+    if issue.locked:
+        issue.locked, issue.lock_reason, issue.updated_at = False, None, forge.now()
+        tell(forge, issue, "unlocked", by)
+
+
 def deleted(forge: Forge, issue: Issue, by: User) -> None:
     issue.deleted = True
     tell(forge, issue, "deleted", by)

@@ -1,5 +1,8 @@
 """Pull requests: opened, brought up to date with their branches, merged, made drafts and ready."""
 
+import re
+
+from github.emulator.acts.issues import closed as close
 from github.emulator.acts.issues import tell
 from github.emulator.forge import Forge
 from github.emulator.git import refs
@@ -10,6 +13,9 @@ from github.emulator.store.repositories import Repository
 from github.emulator.store.store import Store
 from github.emulator.store.users import User
 from github.emulator.views import users
+
+# words by which a merge into the default branch closes an issue
+CLOSING = re.compile(r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):? #(\d+)\b", re.IGNORECASE)
 
 
 def opened(
@@ -41,6 +47,7 @@ def opened(
             via_app=via_app,
         )
         store.issues.add(issue)
+    base_sha = refs.sha_of(repository.git, f"refs/heads/{base_ref}") or ""
     pull = Pull(
         id=forge.store.pulls.new_id(),
         issue=issue,
@@ -49,7 +56,8 @@ def opened(
         head_ref=head_ref,
         head_sha=refs.sha_of(head_repository.git, f"refs/heads/{head_ref}") or "",
         base_ref=base_ref,
-        base_sha=refs.sha_of(repository.git, f"refs/heads/{base_ref}") or "",
+        base_sha=base_sha,
+        shown_base_sha=base_sha,
         draft=draft,
         maintainer_can_modify=maintainer_can_modify,
     )
@@ -89,7 +97,7 @@ def compute_merge(store: Store, pull: Pull) -> None:
 
 def synchronized(forge: Forge, pull: Pull, before: str, after: str, by: User) -> None:
     """The head branch moved. Line comments on lines that are gone become outdated by view."""
-    pull.head_sha = after
+    pull.head_sha, pull.shown_base_sha = after, pull.base_sha
     follow_head(pull)
     pull.issue.updated_at = forge.now()
     tell(forge, pull.issue, "synchronize", by, before=before, after=after)
@@ -108,6 +116,7 @@ def base_changed(forge: Forge, pull: Pull, base_ref: str, by: User) -> None:
     before, before_sha = pull.base_ref, pull.base_sha
     pull.base_ref = base_ref
     pull.base_sha = refs.sha_of(pull.repository.git, f"refs/heads/{base_ref}") or pull.base_sha
+    pull.shown_base_sha = pull.base_sha
     pull.issue.updated_at = forge.now()
     changes = {"base": {"ref": {"from": before}, "sha": {"from": before_sha}}}
     tell(forge, pull.issue, "edited", by, changes=changes)
@@ -120,6 +129,11 @@ def merged(forge: Forge, pull: Pull, sha: str, by: User) -> None:
     issue = pull.issue
     issue.state, issue.closed_at, issue.closed_by, issue.updated_at = "closed", now, by, now
     tell(forge, issue, "closed", by)
+    if pull.base_ref == pull.repository.default_branch:
+        for number in CLOSING.findall(f"{issue.title}\n{issue.body or ''}"):
+            named = forge.store.issue(pull.repository, int(number))
+            if named is not None and named.pull is None:
+                close(forge, named, by)
 
 
 def reviewers_requested(forge: Forge, pull: Pull, people: list[User], by: User) -> None:

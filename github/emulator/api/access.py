@@ -31,7 +31,7 @@ def _redirect(call: Call, moved: int) -> None:
     status = 301 if call.method in ("GET", "HEAD") else 307
     docs = "https://docs.github.com/v3/#http-redirects"
     extra = {"url": url, "documentation_url": docs}
-    raise Refusal(status, "Moved Permanently" if status == 301 else "Temporary Redirect", extra, {"location": url})
+    raise Refusal(status, "Moved Permanently", extra, {"location": url})
 
 
 def sees(call_or_actor: Call | Actor, repository: Repository) -> bool:

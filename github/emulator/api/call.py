@@ -8,12 +8,14 @@ from typing import Any
 from github.emulator.actor import Actor
 from github.emulator.errors import Refusal, invalid, not_found
 from github.emulator.forge import Forge
+from github.emulator.git import diff
 from github.emulator.hub import Hub
 from github.emulator.store.repositories import Repository
 from github.emulator.store.store import Store
 from github.emulator.store.users import User
 
 MAX_BODY = 65_536
+MAX_TITLE = 256
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,16 @@ class Listing:
     show: Callable[[Any], Any]
     wrap: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+def diff_answer(call: "Call", resource: str, old: str, new: str) -> Answer:
+    """A difference as text; 406 `too_large` beyond GitHub's limits."""
+    try:
+        text = diff.limited(call.repository.git, old, new)
+    except diff.TooLarge as error:
+        flaw = {"resource": resource, "field": "diff", "code": "too_large"}
+        raise Refusal(406, str(error), {"errors": [flaw]}) from error
+    return Answer(200, text.encode(), media="application/vnd.github.diff; charset=utf-8")
 
 
 @dataclass
@@ -101,6 +113,15 @@ class Call:
         if not isinstance(value, str):
             raise invalid(resource, name, "invalid", value=value)
         return value
+
+    def title(self, resource: str) -> str:
+        """The title of an issue or pull request: not blank, at most 256 characters."""
+        text = self.text("title", resource)
+        if not text.strip():
+            raise invalid(resource, "title", "missing_field")
+        if len(text) > MAX_TITLE:
+            raise invalid(resource, "title", "custom", f"title is too long (maximum is {MAX_TITLE} characters)")
+        return text
 
     def checked_body(self, resource: str, value: Any, required: bool = True) -> str | None:
         """A comment's or issue's Markdown: not blank where required, and never too long."""

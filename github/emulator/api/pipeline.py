@@ -39,6 +39,15 @@ _SECONDARY = (
 )
 
 
+# what else than `core` a call is charged to, by the first part of its route
+_RESOURCES = {"app-manifests": "integration_manifest", "graphql": "graphql", "search": "search"}
+
+_CREATION = (
+    "You have exceeded a secondary rate limit and have been temporarily blocked from content creation. Please retry"
+    " your request again later. If you reach out to GitHub Support for help, please include the request ID."
+)
+
+
 class Pipeline:
     """Answers REST calls from a table of routes."""
 
@@ -81,7 +90,7 @@ class Pipeline:
             await _suffer(fault)
         route, params = self._route(method, path)
         actor = authenticate(hub.store, hub.faults, request.headers.get("authorization"))
-        budget = hub.limits.budget(actor, "integration_manifest" if "/app-manifests/" in path else "core")
+        budget = hub.limits.budget(actor, _RESOURCES.get(route.template.split("/")[1], "core"))
         if not hub.options.enterprise and route.template != "/rate_limit":
             _charge(budget, actor, headers)
         call = Call(
@@ -101,6 +110,9 @@ class Pipeline:
             headers["x-accepted-github-permissions"] = route.accepted
         if method in ("POST", "PATCH", "PUT", "DELETE"):
             call.body = await _body(request)
+        if route.creates_content and not hub.options.enterprise and not hub.limits.may_create(actor):
+            about = {"documentation_url": f"{_DOCS}/rate-limits-for-the-rest-api#about-secondary-rate-limits"}
+            raise Refusal(403, _CREATION, about, {"retry-after": "60"})
         result = route.handler(call)
         if inspect.isawaitable(result):
             result = await result
@@ -187,7 +199,8 @@ async def _body(request: Request) -> Any:
 
 def _etag(answer: Answer, version: str, actor: Actor) -> str:
     content = answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body, sort_keys=True).encode()
-    who = actor.user.id if actor.user else 0
+    # GitHub binds a tag to the token that asked: github/docs#34689
+    who = actor.token.token if actor.token else actor.user.id if actor.user else 0
     return f'W/"{hashlib.sha256(content + f"{version} {who} {answer.headers}".encode()).hexdigest()}"'
 
 

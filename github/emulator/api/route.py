@@ -13,6 +13,9 @@ Handler = Callable[[Call], Result | Awaitable[Result]]
 GREEDY = {"ref", "path", "branch", "basehead", "commit_sha"}
 
 
+_CONTENT = ("issues", "comments", "pulls", "reviews", "replies")
+
+
 @dataclass(frozen=True)
 class Route:
     """`permission`: `app` (JWT), `installation`, `none` (anybody), `any` (somebody), or App permissions such as
@@ -32,6 +35,11 @@ class Route:
     @property
     def accepted(self) -> str:
         return "; ".join(f"{name}={level}" for name, level in self.alternatives)
+
+    @property
+    def creates_content(self) -> bool:
+        """Whether the secondary limit on content counts it: issues, comments, pull requests and reviews."""
+        return self.method == "POST" and self.template.rsplit("/", 1)[1] in _CONTENT
 
     @property
     def needed_role(self) -> str:

@@ -6,6 +6,7 @@ from github.emulator.git.repository import GitRepository
 
 STATUS = {"A": "added", "D": "removed", "M": "modified", "R": "renamed", "C": "copied", "T": "changed"}
 MAX_PATCH = 100_000
+MAX_DIFF_FILES, MAX_DIFF_LINES = 300, 20_000
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,22 @@ def _patches(git: GitRepository, old: str, new: str) -> list[str | None]:
         patch = None if start is None else "\n".join(lines[start:]).rstrip("\n")
         found.append(patch if patch is None or len(patch) <= MAX_PATCH else None)
     return found
+
+
+class TooLarge(Exception):
+    """The difference is more than the API gives as text; the message is GitHub's."""
+
+
+def limited(git: GitRepository, old: str, new: str) -> str:
+    """`unified`, within GitHub's limits. Raises `TooLarge`."""
+    files = git.run("diff", "-M", "--name-only", "-z", old, new, "--").count(b"\0")
+    if files > MAX_DIFF_FILES:
+        text = "Consider using 'List pull requests files' API or locally cloning the repository instead."
+        raise TooLarge(f"Sorry, the diff exceeded the maximum number of files ({MAX_DIFF_FILES}). {text}")
+    text = unified(git, old, new)
+    if text.count("\n") > MAX_DIFF_LINES:
+        raise TooLarge(f"Sorry, the diff exceeded the maximum number of lines ({MAX_DIFF_LINES})")
+    return text
 
 
 def unified(git: GitRepository, old: str, new: str) -> str:

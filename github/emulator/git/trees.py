@@ -4,7 +4,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from github.emulator.git.repository import ZERO, GitError, GitRepository
+from github.emulator.git.repository import EMPTY_TREE, ZERO, GitError, GitRepository
 
 
 class BadTree(Exception):
@@ -43,11 +43,15 @@ def build(git: GitRepository, entries: list[Entry], base: str | None) -> str:
         blobs = _contents(git, entries, folder)
         git.run("read-tree", *([base] if base else ["--empty"]), env=env)
         lines: list[bytes] = []
+        if len({entry.path for entry in entries}) < len(entries):
+            raise BadTree("GitRPC::BadObjectState")
         for entry in entries:
             path = entry.path.encode(errors="surrogateescape")
             sha = blobs.get(entry.path, entry.sha)
             if sha is None or entry.mode == "040000":
                 inside = git.run("ls-files", "-z", "--", f":(literal){entry.path}", env=env)
+                if sha is None and not inside:  # nothing is there to be removed
+                    raise BadTree("GitRPC::BadObjectState")
                 lines += [b"0 " + ZERO.encode() + b"\t" + old for old in inside.split(b"\0")[:-1]]
             if sha is not None and entry.mode != "040000":
                 lines.append(f"{entry.mode} {sha}\t".encode() + path)
@@ -59,8 +63,11 @@ def build(git: GitRepository, entries: list[Entry], base: str | None) -> str:
                     lines.append(mode + b" " + blob + b"\t" + path + b"/" + rest)
         try:
             git.run("update-index", "--replace", "-z", "--index-info", data=b"".join(x + b"\0" for x in lines), env=env)
-            return git.run("write-tree", env=env).decode().strip()
+            made = git.run("write-tree", env=env).decode().strip()
         except GitError as error:
             if "invalid object" in error.text or "building trees" in error.text:
                 raise BadTree("GitRPC::BadObjectState") from error
             raise BadTree("tree contains a path that is not valid: " + error.text.strip()) from error
+    if made == EMPTY_TREE:
+        raise BadTree("GitRPC::BadObjectState")
+    return made

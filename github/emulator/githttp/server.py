@@ -129,7 +129,7 @@ class GitHttp:
         refused: dict[str, str] = {}
         for old, new, ref in updates:
             update = Update(old, new, ref)
-            verdict = policy.check(push.repository, push.actor, update)
+            verdict = policy.check(self._hub.store, push.repository, push.actor, update)
             if verdict is None:
                 push.accepted.append(update)
             else:

@@ -14,7 +14,7 @@ from github.emulator.git.repository import EMPTY_TREE
 from github.emulator.hub import Hub
 from github.emulator.pages.forms import fields
 from github.emulator.pages.render import page
-from github.emulator.rules import checks as rollup
+from github.emulator.rules import merging, rollup
 from github.emulator.store.issues import Issue
 from github.emulator.store.repositories import Repository
 from github.emulator.views import issues as issue_views
@@ -128,7 +128,7 @@ class Site:
             "statuses": rollup.latest_statuses(hub.store, row.repository, pull.head_sha),
             "reviews": [review for review in store.reviews if review.pull is pull and review.state != "PENDING"],
             "line_comments": store.review_comments_of(pull),
-            "mergeable": rollup.mergeable_state(hub.store, pull),
+            "mergeable": merging.mergeable_state(hub.store, pull),
         }
         return page("pull", **values)
 
@@ -149,7 +149,9 @@ class Site:
             raise Missing
         job = store.jobs.get(found.job_id) if found.job_id is not None else None
         people = [user for user in store.users if user.type == "User" and row.allows(user, "write")]
-        return page("check", repository=row, check=found, job=job, people=people, busy=found.status != "completed")
+        running = found.status != "completed"
+        actions = [] if running and self._hub.faults.late_buttons else found.actions
+        return page("check", repository=row, check=found, job=job, people=people, busy=running, actions=actions)
 
     def run(self, request: Request) -> Response:
         row, store = self._repository(request), self._hub.store
@@ -182,7 +184,9 @@ class Site:
         if found is None or user is None:
             return page("missing", 404, path=request.url.path)
         try:
-            checks.button_pressed(self._hub.forge, found, form.get("identifier", ""), user)
+            checks.button_pressed(
+                self._hub.forge, found, form.get("identifier", ""), user, self._hub.faults.late_buttons
+            )
         except ValueError as error:
             return PlainTextResponse(f"{error}\n", 422)
         return RedirectResponse(f"{self._hub.store.origins.web}{request.url.path.removesuffix('/actions')}", 303)

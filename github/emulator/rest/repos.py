@@ -31,6 +31,8 @@ def update(call: Call) -> Answer:
 def permission(call: Call) -> Answer:
     """Roles in between are mapped down: maintain shows as write, triage as read."""
     user, repository = _user(call), call.repository
+    if user.type == "Bot":
+        raise Refusal(404, f"{user.login} is not a user")
     role = repository.role_of(user)
     shown = {"maintain": "write", "triage": "read"}.get(role, role)
     body = users.simple(call.store, user) | {

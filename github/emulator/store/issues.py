@@ -24,6 +24,7 @@ class Issue:
     state: str = "open"
     state_reason: str | None = None
     locked: bool = False
+    lock_reason: str | None = None
     closed_at: datetime | None = None
     closed_by: User | None = None
     labels: list[Label] = field(default_factory=list)
@@ -38,7 +39,8 @@ class Issue:
 class Pull:
     """The part of a pull request that an issue has not.
 
-    `head_repository` None is a deleted fork. `mergeable` None is not yet computed.
+    `base_sha` follows the base branch, `shown_base_sha` (`base.sha` of the API) is where that was when the pull request
+    was opened or last pushed to. `head_repository` None is a deleted fork. `mergeable` None is not yet computed.
     """
 
     id: int
@@ -49,6 +51,7 @@ class Pull:
     head_sha: str
     base_ref: str
     base_sha: str
+    shown_base_sha: str
     draft: bool = False
     maintainer_can_modify: bool = False
     merged_at: datetime | None = None

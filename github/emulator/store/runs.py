@@ -19,7 +19,10 @@ class Workflow:
 
 @dataclass(eq=False)
 class Run:
-    """A workflow run. `checkout_sha` is what its jobs check out: a pull request's test merge, or the head."""
+    """A workflow run. `checkout_sha` is what its jobs check out: a pull request's test merge, or the head.
+
+    `past` holds it as it was at the end of each attempt before this one.
+    """
 
     id: int
     repository: Repository
@@ -50,6 +53,7 @@ class Run:
     cancelled: bool = False
     group: str = ""
     problem: str = ""
+    past: "dict[int, Run]" = field(default_factory=dict)
 
 
 @dataclass(eq=False)

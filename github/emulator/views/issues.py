@@ -75,7 +75,7 @@ def issue(store: Store, row: Issue) -> Json:
         "updated_at": iso(row.updated_at),
         "closed_at": iso_or_none(row.closed_at),
         "author_association": association(store, row.repository, row.user),
-        "active_lock_reason": None,
+        "active_lock_reason": row.lock_reason,
         "body": row.body,
         "reactions": reactions(row.reactions, url),
         "timeline_url": f"{url}/timeline",

@@ -4,7 +4,7 @@ from typing import Any
 
 from github.emulator.clock import iso, iso_or_none
 from github.emulator.git import diff
-from github.emulator.rules import checks as rollup
+from github.emulator.rules import merging
 from github.emulator.store.issues import Pull
 from github.emulator.store.repositories import Repository
 from github.emulator.store.store import Store
@@ -86,14 +86,14 @@ def simple(store: Store, pull: Pull) -> Json:
             store,
             f"{repository.owner.login}:{pull.base_ref}",
             pull.base_ref,
-            pull.base_sha,
+            pull.shown_base_sha,
             repository,
             repository.owner,
         ),
         "_links": {key: {"href": value} for key, value in links.items()},
         "author_association": issues.association(store, repository, issue.user),
         "auto_merge": None,
-        "active_lock_reason": None,
+        "active_lock_reason": issue.lock_reason,
     }
 
 
@@ -107,7 +107,7 @@ def full(store: Store, pull: Pull) -> Json:
         "merged": pull.merged_at is not None,
         "mergeable": mergeable,
         "rebaseable": mergeable,
-        "mergeable_state": rollup.mergeable_state(store, pull) if known else "unknown",
+        "mergeable_state": merging.mergeable_state(store, pull) if known else "unknown",
         "merged_by": users.simple_or_none(store, pull.merged_by),
         "comments": len(store.comments_of(pull.issue)),
         "review_comments": len(store.review_comments_of(pull)),
@@ -131,7 +131,7 @@ def brief(store: Store, pull: Pull) -> Json:
         "id": pull.id,
         "number": pull.number,
         "head": end(pull.head_ref, pull.head_sha, pull.head_repository or pull.repository),
-        "base": end(pull.base_ref, pull.base_sha, pull.repository),
+        "base": end(pull.base_ref, pull.shown_base_sha, pull.repository),
     }
 
 

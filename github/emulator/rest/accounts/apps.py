@@ -114,7 +114,7 @@ def create_token(call: Call) -> Answer:
 
 
 def _narrowed(row: Installation, wanted: object) -> dict[str, str]:
-    if wanted is None:
+    if wanted is None or wanted == {}:
         return dict(row.permissions)
     if not isinstance(wanted, dict):
         raise Refusal(422, "Invalid request.\n\nFor 'properties/permissions', it is not an object.")

@@ -36,7 +36,7 @@ def _refuse(text: str) -> Refusal:
     return unprocessable(f"Invalid request.\n\n{text}")
 
 
-def read(call: Call) -> Fields:
+def read(call: Call, creates: bool = False) -> Fields:
     """The fields of a create or update call. Raises `Refusal` 422."""
     found = Fields(
         status=call.get("status"),
@@ -53,7 +53,7 @@ def read(call: Call) -> Fields:
     if found.status == "completed" and found.conclusion is None:
         raise _refuse('"conclusion" wasn\'t supplied.')
     if call.get("output") is not None:
-        found.output = _output(call.get("output"))
+        found.output = _output(call.get("output"), creates)
         found.annotations = [_annotation(item) for item in found.output.get("annotations") or []]
         if len(found.annotations) > MAX_ANNOTATIONS:
             raise _refuse(
@@ -74,9 +74,11 @@ def _moment(call: Call, name: str) -> datetime | None:
         raise _refuse(f"{value} is not a valid date-time.") from None
 
 
-def _output(value: Any) -> dict[str, Any]:
+def _output(value: Any, creates: bool) -> dict[str, Any]:
     if not isinstance(value, dict) or not isinstance(value.get("summary"), str):
         raise _refuse('"summary" wasn\'t supplied.')
+    if creates and not isinstance(value.get("title"), str):
+        raise _refuse('"title" wasn\'t supplied.')
     for key in ("summary", "text"):
         if isinstance(value.get(key), str) and len(value[key]) > MAX_TEXT:
             raise _refuse(f"Only {MAX_TEXT} characters are allowed; {len(value[key])} were supplied.")

@@ -9,7 +9,7 @@ from github.emulator.errors import Refusal, not_found, unprocessable
 from github.emulator.rest.ci import checkfields as fields
 from github.emulator.rest.code.commits import resolve
 from github.emulator.rest.code.objects import SHA
-from github.emulator.rules import checks as rollup
+from github.emulator.rules import rollup
 from github.emulator.store.apps import App
 from github.emulator.store.checks import CheckRun, CheckSuite
 from github.emulator.views import checks as views
@@ -65,7 +65,7 @@ def create(call: Call) -> Answer:
     """A run of the caller's own App, in its suite of that commit."""
     hub, app = call.hub, the_app(call)
     name, sha = call.text("name", "CheckRun"), _commit(call)
-    wanted = fields.read(call)
+    wanted = fields.read(call, creates=True)
     suite = acts.suite_of(hub.forge, call.repository, app, sha)
     if suite is None:
         branches = views.branches_at(call.repository, sha, 1)

@@ -59,9 +59,11 @@ def get(call: Call) -> Answer:
 
 
 def attempt(call: Call) -> Answer:
-    row = find(call)
-    if call.number("attempt_number") != row.attempt:
-        raise not_found()
+    row, number = find(call), call.number("attempt_number")
+    if number != row.attempt:
+        if number not in row.past:
+            raise not_found()
+        row = row.past[number]
     return Answer(200, views.run(call.store, row))
 
 

@@ -6,7 +6,7 @@ from github.emulator.api.route import Route
 from github.emulator.errors import invalid, unprocessable
 from github.emulator.rest.code.commits import resolve
 from github.emulator.rest.code.objects import SHA
-from github.emulator.rules import checks as rollup
+from github.emulator.rules import rollup
 from github.emulator.views import checks as views
 from github.emulator.views import repositories
 

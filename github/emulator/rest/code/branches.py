@@ -8,7 +8,7 @@ from github.emulator.errors import Refusal, not_found
 from github.emulator.git import commits, refs
 from github.emulator.rules.policy import bypasses
 from github.emulator.rules.rulesets import rules_for
-from github.emulator.store.repositories import Protection
+from github.emulator.store.repositories import Protection, Ruleset
 from github.emulator.views import commits as views
 from github.emulator.views import repositories
 
@@ -115,19 +115,29 @@ def rules(call: Call) -> Listing:
     return Listing(list(rules_for(call.repository, call.params["branch"])), show)
 
 
+def rulesets(call: Call) -> Listing:
+    """In short: with neither rules nor conditions."""
+    return Listing(list(call.repository.rulesets), lambda row: _ruleset(call, row))
+
+
+def _ruleset(call: Call, row: Ruleset) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "name": row.name,
+        "target": "branch",
+        "source_type": "Repository",
+        "source": call.repository.full_name,
+        "enforcement": "active" if row.active else "disabled",
+    }
+
+
 def ruleset(call: Call) -> Answer:
     """One ruleset, with whether it binds who asks. Conditions and bypass actors are for administrators only."""
     repository, wanted = call.repository, call.number("ruleset_id")
     found = next((row for row in repository.rulesets if row.id == wanted), None)
     if found is None:
         raise not_found()
-    body = {
-        "id": found.id,
-        "name": found.name,
-        "target": "branch",
-        "source_type": "Repository",
-        "source": repository.full_name,
-        "enforcement": "active" if found.active else "disabled",
+    body = _ruleset(call, found) | {
         "current_user_can_bypass": "always" if bypasses(call.actor, found) else "never",
         "rules": found.rules,
     }
@@ -138,6 +148,7 @@ ROUTES = [
     Route("GET", f"{REPO}/branches", listed, "contents:read"),
     Route("GET", BRANCH, get, "contents:read"),
     Route("GET", f"{BRANCH}/protection", protection, "administration:read", "admin"),
+    Route("GET", f"{REPO}/rulesets", rulesets, "metadata:read"),
     Route("GET", f"{REPO}/rulesets/{{ruleset_id}}", ruleset, "metadata:read"),
     Route("GET", f"{REPO}/rules/branches/{{branch}}", rules, "metadata:read"),
 ]

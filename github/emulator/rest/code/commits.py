@@ -3,7 +3,7 @@
 from typing import Any
 from urllib.parse import unquote
 
-from github.emulator.api.call import Answer, Call, Listing
+from github.emulator.api.call import Answer, Call, Listing, diff_answer
 from github.emulator.api.route import Route
 from github.emulator.errors import Refusal, not_found, unprocessable
 from github.emulator.git import commits, diff
@@ -46,8 +46,7 @@ def get(call: Call) -> Answer:
     if "sha" in accept:
         return Answer(200, sha.encode(), media="application/vnd.github.sha; charset=utf-8")
     if "diff" in accept or "patch" in accept:
-        text = diff.unified(repository.git, row.parents[0] if row.parents else EMPTY_TREE, sha)
-        return Answer(200, text.encode(), media="application/vnd.github.diff; charset=utf-8")
+        return diff_answer(call, "Commit", row.parents[0] if row.parents else EMPTY_TREE, sha)
     return Answer(200, views.full_commit(call.store, repository, row))
 
 
@@ -96,8 +95,7 @@ def compare(call: Call) -> Answer:
     if middle is None:
         raise Refusal(404, f"No common ancestor between {base_name} and {head_name}.")
     if "diff" in call.headers.get("accept", ""):
-        text = diff.unified(git, middle, head).encode()
-        return Answer(200, text, media="application/vnd.github.diff; charset=utf-8")
+        return diff_answer(call, "Comparison", middle, head)
     ahead, behind = git.count(f"{base}..{head}"), git.count(f"{head}..{base}")
     status = "diverged" if ahead and behind else "ahead" if ahead else "behind" if behind else "identical"
     page = f"{call.store.origins.web}/{repository.full_name}/compare"

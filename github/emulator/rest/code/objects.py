@@ -6,12 +6,14 @@ import re
 from datetime import datetime
 from typing import Any
 
+from github.emulator.api.access import holds
 from github.emulator.api.call import Answer, Call
 from github.emulator.api.route import Route
-from github.emulator.errors import Refusal, not_found, unprocessable
+from github.emulator.errors import Refusal, no_permission, not_found, unprocessable
 from github.emulator.git import trees
 from github.emulator.git.commits import Commit, Person, read, write
 from github.emulator.git.repository import GitError
+from github.emulator.rules.policy import WORKFLOWS
 from github.emulator.views import commits as views
 from github.emulator.views import repositories
 
@@ -72,6 +74,8 @@ def create_tree(call: Call) -> Answer:
             raise unprocessable("base_tree is not a valid tree oid")
         base = git.text("rev-parse", f"{base}^{{tree}}")
     entries = [_entry(call, item) for item in wanted]
+    if any(_writes_workflow(call, entry, base) for entry in entries):
+        raise no_permission()
     try:
         sha = trees.build(git, entries, base)
     except trees.BadTree as error:
@@ -107,6 +111,17 @@ def _entry(call: Call, item: Any) -> trees.Entry:
     if MODES[mode] != "commit" and call.repository.git.kind(sha) != MODES[mode]:
         raise unprocessable(f"tree.sha {sha} is not a valid {MODES[mode]}")
     return trees.Entry(path, mode, sha)
+
+
+def _writes_workflow(call: Call, entry: trees.Entry, base: str | None) -> bool:
+    """Whether an App without `workflows` puts a workflow file there that the base has not: refused at once."""
+    if call.actor.token is None or holds(call.actor, "workflows", "write"):
+        return False
+    if not entry.path.startswith(WORKFLOWS) or (entry.sha is None and entry.content is None):
+        return False
+    old = call.repository.git.entry(base, entry.path) if base else None
+    same = old is not None and (old.sha == entry.sha or call.repository.git.read(old.sha) == entry.content)
+    return not same
 
 
 def _tree(call: Call, sha: str, recursive: bool) -> dict[str, Any]:

@@ -47,9 +47,9 @@ def move(call: Call, update: Update) -> None:
     now = call.store.now()
     if call.lags("ref_update", (call.repository.id, update), now):
         raise unprocessable("Reference update failed")
-    refused = policy.check(call.repository, call.actor, update)
+    refused = policy.check(call.store, call.repository, call.actor, update)
     if refused is not None:
-        raise unprocessable(refused.api or refused.reason)
+        raise Refusal(refused.status, refused.api or refused.reason)
     try:
         if update.new == ZERO:
             refs.delete(git, update.ref)

@@ -8,6 +8,7 @@ from github.emulator.api.route import Route
 from github.emulator.errors import Refusal, invalid, not_found
 from github.emulator.rest.threads import issues
 from github.emulator.store.comments import Comment
+from github.emulator.store.issues import Issue
 from github.emulator.store.reactions import CONTENTS, Reaction
 from github.emulator.views import issues as views
 
@@ -38,8 +39,7 @@ def listed(call: Call) -> Listing:
 def create(call: Call) -> Answer:
     issue = issues.find(call)
     body = call.checked_body("IssueComment", call.get("body")) or ""
-    if issue.locked and not issues.may_triage(call):
-        raise Refusal(403, "Unable to create comment because issue is locked.")
+    issues.refuse_locked(call, issue)
     row = acts.created(call.forge, issue, call.user, body, call.actor.via_app)
     shown = views.comment(call.store, row)
     return Answer(201, shown, {"location": shown["url"]})
@@ -68,13 +68,22 @@ def _mine(call: Call) -> Comment:
     return row
 
 
-def react(call: Call, rows: list[Reaction]) -> Answer:
+def react(call: Call, issue: Issue, rows: list[Reaction]) -> Answer:
     """201 for a new reaction, 200 for one that was there."""
+    issues.refuse_locked(call, issue, "reaction")
     content = call.get("content")
     if content not in CONTENTS:
         raise invalid("Reaction", "content", value=content)
     row, new = acts.reacted(call.forge, rows, call.user, content)
     return Answer(201 if new else 200, views.reaction(call.store, row))
+
+
+def react_to_comment(call: Call) -> Answer:
+    return react(call, find(call).issue, find(call).reactions)
+
+
+def react_to_issue(call: Call) -> Answer:
+    return react(call, issues.find(call), issues.find(call).reactions)
 
 
 def unreact(call: Call, rows: list[Reaction]) -> Answer:
@@ -97,7 +106,13 @@ ROUTES = [
     Route("PATCH", COMMENT, update, issues.WRITE, "read"),
     Route("DELETE", COMMENT, delete, issues.WRITE, "read"),
     Route("GET", f"{COMMENT}/reactions", lambda call: show_reactions(call, find(call).reactions), issues.READ),
-    Route("POST", f"{COMMENT}/reactions", lambda call: react(call, find(call).reactions), "issues:write", "read"),
+    Route(
+        "POST",
+        f"{COMMENT}/reactions",
+        react_to_comment,
+        "issues:write",
+        "read",
+    ),
     Route(
         "DELETE",
         f"{COMMENT}/reactions/{{reaction_id}}",
@@ -106,7 +121,13 @@ ROUTES = [
         "read",
     ),
     Route("GET", f"{issues.ISSUE}/reactions", lambda c: show_reactions(c, issues.find(c).reactions), "issues:read"),
-    Route("POST", f"{issues.ISSUE}/reactions", lambda c: react(c, issues.find(c).reactions), "issues:write", "read"),
+    Route(
+        "POST",
+        f"{issues.ISSUE}/reactions",
+        react_to_issue,
+        "issues:write",
+        "read",
+    ),
     Route(
         "DELETE",
         f"{issues.ISSUE}/reactions/{{reaction_id}}",

@@ -33,6 +33,32 @@ def may_triage(call: Call) -> bool:
     return call.actor.token is not None or call.repository.allows(call.actor.user, "triage")
 
 
+LOCK_REASONS = ("off-topic", "too heated", "resolved", "spam")
+
+
+def refuse_locked(call: Call, issue: Issue, what: str = "comment") -> None:
+    """403 for whoever may not speak in a locked conversation: everybody but people with write access.
+
+    An App's comment is refused whatever its permissions (renovatebot/renovate#6215).
+    """
+    person = call.actor.user if call.actor.token is None else None
+    if issue.locked and not (person and call.repository.allows(person, "write")):
+        raise Refusal(403, f"Unable to create {what} because issue is locked.")
+
+
+def lock(call: Call) -> Answer:
+    issue, reason = find(call), call.get("lock_reason")
+    if reason is not None and reason not in LOCK_REASONS:
+        raise invalid("Issue", "lock_reason", value=reason)
+    acts.locked(call.forge, issue, call.user, reason)
+    return Answer(204, empty=True)
+
+
+def unlock(call: Call) -> Answer:
+    acts.unlocked(call.forge, find(call), call.user)
+    return Answer(204, empty=True)
+
+
 def listed(call: Call) -> Listing:
     state, wanted = call.query.get("state", "open"), call.query.get("labels", "")
     names = {name.lower() for name in wanted.split(",") if name}
@@ -51,9 +77,7 @@ def get(call: Call) -> Answer:
 def create(call: Call) -> Answer:
     if not call.repository.has_issues:
         raise Refusal(410, "Issues are disabled for this repo")
-    title = call.text("title", "Issue")
-    if not title.strip():
-        raise invalid("Issue", "title", "missing_field")
+    title = call.title("Issue")
     body = call.checked_body("Issue", call.get("body"), required=False)
     triage = may_triage(call)
     issue = acts.opened(
@@ -79,6 +103,8 @@ def update(call: Call) -> Answer:
     state = call.get("state")
     if state not in (None, "open", "closed"):
         raise invalid("Issue", "state", value=state)
+    if call.get("title") is not None:
+        call.title("Issue")
     acts.edited(hub.forge, issue, user, call.get("title"), body, body_given)
     if call.get("labels") is not None:
         _set_labels(call, issue, _names(call.get("labels")))
@@ -177,6 +203,8 @@ ROUTES = [
     Route("POST", f"{ISSUE}/labels", add_labels, WRITE, "triage"),
     Route("PUT", f"{ISSUE}/labels", set_labels, WRITE, "triage"),
     Route("DELETE", f"{ISSUE}/labels/{{name}}", remove_label, WRITE, "triage"),
+    Route("PUT", f"{ISSUE}/lock", lock, WRITE),
+    Route("DELETE", f"{ISSUE}/lock", unlock, WRITE),
     Route("POST", f"{ISSUE}/assignees", assign, WRITE, "triage"),
     Route("DELETE", f"{ISSUE}/assignees", unassign, WRITE, "triage"),
 ]

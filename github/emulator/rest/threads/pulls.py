@@ -4,14 +4,14 @@ from github.emulator.acts import issues as issue_acts
 from github.emulator.acts import pulls as acts
 from github.emulator.acts import pushes
 from github.emulator.api.access import holds
-from github.emulator.api.call import Answer, Call, Listing
+from github.emulator.api.call import Answer, Call, Listing, diff_answer
 from github.emulator.api.route import Route
 from github.emulator.errors import Refusal, custom, invalid, not_found
 from github.emulator.git import commits, diff, refs
 from github.emulator.git.refs import Update
-from github.emulator.rest.code.refs import merge_commit, move
+from github.emulator.rest.code.refs import merge_commit
 from github.emulator.rest.threads.issues import find as find_issue
-from github.emulator.rules import checks as rollup
+from github.emulator.rules import merging
 from github.emulator.store.issues import Pull
 from github.emulator.store.repositories import Repository
 from github.emulator.views import commits as commit_views
@@ -73,7 +73,7 @@ def create(call: Call) -> Answer:
         issue = find_issue(call)
         title = issue.title
     else:
-        title = call.text("title", "PullRequest")
+        title = call.title("PullRequest")
     body = call.checked_body("PullRequest", call.get("body"), required=False)
     _check_ends(call, head_repository, head, base)
     crosses = head_repository is not repository
@@ -123,13 +123,12 @@ def _check_ends(call: Call, head_repository: Repository, head: str, base: str) -
 
 def get(call: Call) -> Answer:
     """Mergeability that nobody asked for yet is null, and known the next time."""
-    pull, git = find(call), call.repository.git
+    pull = find(call)
     if call.lags("pull_read", pull.id, pull.issue.created_at):
         raise not_found()
     accept = call.headers.get("accept", "")
     if "diff" in accept or "patch" in accept:
-        text = diff.unified(git, views.merge_base(pull), pull.head_sha)
-        return Answer(200, text.encode(), media="application/vnd.github.diff; charset=utf-8")
+        return diff_answer(call, "PullRequest", views.merge_base(pull), pull.head_sha)
     answer = Answer(200, views.full(call.store, pull))
     if pull.open:
         acts.compute_merge(call.store, pull)
@@ -144,6 +143,8 @@ def update(call: Call) -> Answer:
     state = call.get("state")
     if state not in (None, "open", "closed"):
         raise invalid("PullRequest", "state", value=state)
+    if call.get("title") is not None:
+        call.title("PullRequest")
     body = call.checked_body("PullRequest", call.get("body"), required=False)
     issue_acts.edited(hub.forge, pull.issue, user, call.get("title"), body, "body" in call.body)
     base = call.get("base")
@@ -210,14 +211,16 @@ def merge(call: Call) -> Answer:
     if call.get("sha") not in (None, pull.head_sha):
         raise Refusal(409, "Head branch was modified. Review and try the merge again.")
     acts.compute_merge(call.store, pull)
-    state = rollup.mergeable_state(call.store, pull)
+    state = merging.mergeable_state(call.store, pull)
     if not pull.open or state in ("dirty", "blocked", "draft"):
         raise Refusal(405, "Pull Request is not mergeable")
     title = call.get("commit_title") or f"Merge pull request #{pull.number} from {pull.head_label.replace(':', '/')}"
     made = merge_commit(call, pull.base_sha, pull.head_sha, f"{title}\n\n{pull.issue.title}")
     if made is None:
         raise Refusal(405, "Pull Request is not mergeable")
-    move(call, Update(pull.base_sha, made.sha, f"refs/heads/{pull.base_ref}"))
+    ref = f"refs/heads/{pull.base_ref}"
+    refs.move(call.repository.git, ref, made.sha, pull.base_sha)  # what the branch requires, the pull request has met
+    pushes.pushed(call.forge, call.repository, Update(pull.base_sha, made.sha, ref), call.user)
     return Answer(200, {"sha": made.sha, "merged": True, "message": "Pull Request successfully merged"})
 
 

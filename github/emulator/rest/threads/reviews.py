@@ -9,6 +9,7 @@ from github.emulator.api.call import Answer, Call, Listing
 from github.emulator.api.route import Route
 from github.emulator.errors import Refusal, invalid, not_found
 from github.emulator.rest.threads.comments import react, show_reactions
+from github.emulator.rest.threads.issues import refuse_locked
 from github.emulator.rest.threads.pulls import PULL, PULLS, READ, WRITE, find
 from github.emulator.store.issues import Pull
 from github.emulator.store.reviews import Review, ReviewComment
@@ -33,6 +34,7 @@ def _simple_422(text: str) -> Refusal:
 def create(call: Call) -> Answer:
     """200, not 201. Nobody approves or refuses their own pull request; a review without `event` stays pending."""
     pull, user, event = find(call), call.user, call.get("event")
+    refuse_locked(call, pull.issue, "review")
     body, drafts = call.get("body") or "", call.get("comments") or []
     if event is not None and event not in acts.STATES:
         raise _simple_422(f"Variable $event of type PullRequestReviewEvent was provided invalid value: {event}")
@@ -116,6 +118,7 @@ def pull_comments(call: Call) -> Listing:
 
 def create_comment(call: Call) -> Answer:
     pull = find(call)
+    refuse_locked(call, pull.issue)
     body = call.checked_body("PullRequestReviewComment", call.get("body")) or ""
     if call.get("in_reply_to") is not None:
         return _created(call, acts.replied(call.forge, _of_pull(call, pull, call.get("in_reply_to")), call.user, body))
@@ -145,6 +148,7 @@ def _created(call: Call, row: ReviewComment) -> Answer:
 
 def reply(call: Call) -> Answer:
     pull = find(call)
+    refuse_locked(call, pull.issue)
     body = call.checked_body("PullRequestReviewComment", call.get("body")) or ""
     return _created(call, acts.replied(call.forge, _of_pull(call, pull, call.number("comment_id")), call.user, body))
 
@@ -158,6 +162,10 @@ def _comment(call: Call) -> ReviewComment:
 
 def comment(call: Call) -> Answer:
     return Answer(200, views.comment(call.store, _comment(call)))
+
+
+def react_to_comment(call: Call) -> Answer:
+    return react(call, _comment(call).pull.issue, _comment(call).reactions)
 
 
 def edit_comment(call: Call) -> Answer:
@@ -212,7 +220,13 @@ ROUTES = [
     Route("PATCH", COMMENT, edit_comment, WRITE, "read"),
     Route("DELETE", COMMENT, delete_comment, WRITE, "read"),
     Route("GET", f"{COMMENT}/reactions", lambda call: show_reactions(call, _comment(call).reactions), READ),
-    Route("POST", f"{COMMENT}/reactions", lambda call: react(call, _comment(call).reactions), WRITE, "read"),
+    Route(
+        "POST",
+        f"{COMMENT}/reactions",
+        react_to_comment,
+        WRITE,
+        "read",
+    ),
     Route("POST", f"{PULL}/requested_reviewers", request_reviewers, WRITE),
     Route("DELETE", f"{PULL}/requested_reviewers", remove_reviewers, WRITE),
 ]

@@ -63,3 +63,20 @@ async def test_a_button_of_a_check_run_reaches_its_app(house: House) -> None:
     form = {"user": "alice", "identifier": "retry"}
     assert (await house.http.post(url, data=form, headers={"Origin": house.local.web_url})).status_code == 303
     assert "check-run-requested-action" in house.watch.events
+
+
+async def test_buttons_are_shown_and_pressed_only_on_a_completed_check_run_where_they_come_late(house: House) -> None:
+    house.local.add_fault("late_buttons")
+    token = await house.token()
+    head = (await house.ask("GET", f"{REPO}/git/ref/heads/main", token)).json()["object"]["sha"]
+    button = {"label": "Stop", "description": "Stop it", "identifier": "stop"}
+    body = {"name": "Greenloop", "head_sha": head, "status": "in_progress", "actions": [button]}
+    check = (await house.ask("POST", f"{REPO}/check-runs", token, json=body)).json()
+    url = httpx.URL(check["html_url"]).path + "/actions"
+    form = {"user": "alice", "identifier": "stop"}
+    assert "Stop it" not in await page(house, check["html_url"])
+    refused = await house.http.post(url, data=form, headers={"Origin": house.local.web_url})
+    assert refused.status_code == 422 and "in_progress" in refused.text
+    await house.ask("PATCH", f"{REPO}/check-runs/{check['id']}", token, json={"conclusion": "neutral"})
+    assert "Stop it" in await page(house, check["html_url"])
+    assert (await house.http.post(url, data=form, headers={"Origin": house.local.web_url})).status_code == 303
