@@ -38,6 +38,11 @@ class Loop:
     box_key: bytes
     clock: Callable[[], float] = time.time
 
+    @property
+    def web_urls(self) -> tuple[str, str]:
+        """The addresses that may stand in public: GitHub's and our pages'."""
+        return self.web_url, self.options.public_url
+
     def handle(self, repository: Repository) -> RepositoryHandle:
         """GitHub's side of a repository row."""
         return self.github.repository(repository.installation_id, repository.id, repository.full_name)

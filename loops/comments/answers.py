@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from loops.comments.public_text import public_text
+
 
 def help_text(handle: str) -> str:
     """What can be asked for."""
@@ -28,7 +30,7 @@ def problems(found: Sequence[str], handle: str) -> str:
 
 def cannot_run(reason: str, handle: str) -> str:
     """Why no agent was started."""
-    return f"I did not start: {reason}\n\n`@{handle} help` shows what can be asked for."
+    return f"I did not start: {public_text(reason, ())}\n\n`@{handle} help` shows what can be asked for."
 
 
 def config_problems(path: str, found: Sequence[str]) -> str:

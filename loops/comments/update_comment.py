@@ -12,6 +12,7 @@ from loops.boxes.queue import Wait
 from loops.checks.shown_evidence import evidence_of
 from loops.comments import status_comment
 from loops.comments.check_run import show_check
+from loops.comments.public_text import public_text
 from loops.comments.threads import answer_threads
 from loops.context import Loop
 from loops.secrets.redact import Redactor
@@ -86,7 +87,7 @@ async def status_comment_of(
         handle=loop.me.names[0],
         status=session.status,
         outcome=session.outcome,
-        reason=session.reason,
+        reason=public_text(session.reason or "", loop.web_urls) or None,
         url=f"{loop.options.public_url}/sessions/{session.public_id}",
         repository_url=web,
         turns=tuple(_line(turn, logins.get(turn.requested_by or 0, "")) for turn in turns),
@@ -97,16 +98,16 @@ async def status_comment_of(
         pull_url=f"{web}/pull/{session.pull_number}",
         active=active.status if active else None,
         kind=active.kind if active else "",
-        waits=(active.waits or "") if active else "",
+        waits=public_text((active.waits or "") if active else "", loop.web_urls),
         place=verdict.place if isinstance(verdict, Wait) else 0,
         checks=str(checks.get("state") or ""),
         autofix=session.options.get("autofix") is not False,
         stopping=cancelled(session.cancel_by) if session.cancel_by else "",
         failing=tuple(status_comment.failing_names(checks)) if session.outcome != "green" else (),
         evidence=await evidence_of(tx, session.id, session.head_sha) if session.outcome != "green" else (),
-        explanation=str(checks.get("explanation") or ""),
+        explanation=public_text(str(checks.get("explanation") or ""), loop.web_urls),
         answer=session.summary or "" if session.outcome == "answered" else "",
-        notes=tuple(str(note) for note in session.notes),
+        notes=tuple(public_text(str(note), loop.web_urls) for note in session.notes),
     )
 
 
