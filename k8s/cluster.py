@@ -28,6 +28,7 @@ PLURALS = {
     "Pod": ("/api/v1", "pods"),
     "PersistentVolumeClaim": ("/api/v1", "persistentvolumeclaims"),
     "Secret": ("/api/v1", "secrets"),
+    "ConfigMap": ("/api/v1", "configmaps"),
     "NetworkPolicy": ("/apis/networking.k8s.io/v1", "networkpolicies"),
 }
 
@@ -167,8 +168,11 @@ class Cluster:
         finally:
             response.close()
 
-    async def review(self, verb: str, group: str, resource: str) -> bool:
-        """Whether our credentials allow `verb` on `resource` in this namespace (SelfSubjectAccessReview)."""
+    async def review(self, verb: str, group: str, resource: str, name: str = "") -> bool:
+        """Whether our credentials allow `verb` on `resource` in this namespace, or on the one of that name there.
+
+        It is asked as a SelfSubjectAccessReview.
+        """
         body = {
             "apiVersion": "authorization.k8s.io/v1",
             "kind": "SelfSubjectAccessReview",
@@ -178,6 +182,7 @@ class Cluster:
                     "verb": verb,
                     "group": group,
                     "resource": resource,
+                    "name": name,
                 }
             },
         }

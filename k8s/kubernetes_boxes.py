@@ -7,7 +7,7 @@ workers at once. An outage raises `BoxesUnavailable`; it never turns into a stat
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
@@ -21,6 +21,7 @@ from k8s.options import PodOptions
 from k8s.pod import box_pod, home_claim, is_outdated, secret_token, token_secret
 from k8s.podstate import is_over, pod_status
 from k8s.reconcile import HOME_SECONDS, IDLE_SECONDS, Deletion, plan, still_due
+from k8s.release import owners
 from k8s.watch import Watch
 
 Object = dict[str, Any]
@@ -39,8 +40,10 @@ OVERDUE_SECONDS = 30.0
 class KubernetesBoxes:
     """The boxes of one instance of Greenloop in one namespace. Use it from one event loop."""
 
-    def __init__(self, cluster: Cluster, instance: str, options: PodOptions, **watch: Any) -> None:
+    def __init__(self, cluster: Cluster, instance: str, options: PodOptions, owner: str = "", **watch: Any) -> None:
+        """`owner` names the ConfigMap of the release with which boxes go (`k8s.release`)."""
         instance_labels(instance)
+        self._owner = owner
         self._cluster = cluster
         self._instance = instance
         self._options = options
@@ -50,10 +53,10 @@ class KubernetesBoxes:
 
     @classmethod
     async def connect(
-        cls, namespace: str, instance: str, options: PodOptions, *, kubeconfig: Path | None = None
+        cls, namespace: str, instance: str, options: PodOptions, *, owner: str = "", kubeconfig: Path | None = None
     ) -> Self:
         """Connect to the cluster that `kubeconfig`, the pod's service account or the usual kubeconfig names."""
-        return cls(await Cluster.connect(namespace, kubeconfig=kubeconfig), instance, options)
+        return cls(await Cluster.connect(namespace, kubeconfig=kubeconfig), instance, options, owner)
 
     async def close(self) -> None:
         self._watching.cancel()
@@ -69,11 +72,12 @@ class KubernetesBoxes:
         """
         with _unavailable():
             try:
-                await self._own(token_secret(self._instance, spec), self._renew_token)
+                owned = await owners(self._cluster, self._owner)
+                await self._own(_owned(token_secret(self._instance, spec), owned), self._renew_token)
                 claim = home_claim(self._instance, spec, self._options)
                 if claim is not None:
-                    await self._own(claim, self._name_owner)
-                return await self._ensure_pod(spec)
+                    await self._own(_owned(claim, [] if self._options.home.keep else owned), self._name_owner)
+                return await self._ensure_pod(spec, owned)
             except ClusterError as error:
                 refused = refusal(spec, error)
                 if refused is None:
@@ -170,8 +174,8 @@ class KubernetesBoxes:
         log.info("box.orphan_deleted", kind=deletion.kind, name=deletion.name, why=deletion.why)
         return True
 
-    async def _ensure_pod(self, spec: BoxSpec) -> BoxStatus:
-        wanted = box_pod(self._instance, spec, self._options)
+    async def _ensure_pod(self, spec: BoxSpec, owned: Sequence[Object]) -> BoxStatus:
+        wanted = _owned(box_pod(self._instance, spec, self._options), owned)
         deadline = time.monotonic() + REPLACE_SECONDS
         while True:
             try:
@@ -277,6 +281,10 @@ def refusal(spec: BoxSpec, error: ClusterError) -> BoxStatus | None:
 
 def _is_full(error: ClusterError) -> bool:
     return error.status == 403 and "exceeded quota" in error.message
+
+
+def _owned(item: Object, owners: Sequence[Object]) -> Object:
+    return {**item, "metadata": {**item["metadata"], "ownerReferences": list(owners)}} if owners else item
 
 
 def _claimed(found: Object, wanted: Object) -> bool:

@@ -30,6 +30,7 @@ class Home(BaseModel):
     storage_class: str | None = Field(default=None, description="None: the cluster's default class.")
     access_mode: Literal["ReadWriteOnce", "ReadWriteOncePod", "ReadWriteMany"] = "ReadWriteOnce"
     path: str = "/home/agent"
+    keep: bool = Field(default=True, description="Homes outlive the release that made them.")
 
 
 class PodOptions(BaseModel):

@@ -296,7 +296,7 @@ async def _network(settings: Settings) -> list[Found]:
 async def _rights(settings: Settings, cluster: "Cluster") -> Found:
     from k8s.rights import missing_rights
 
-    missing = await missing_rights(cluster)
+    missing = await missing_rights(cluster, settings.box_owner)
     if missing:
         says = f"in {settings.box_namespace} we may not {', '.join(missing)}"
         return Found("cluster rights", "fail", says, "Give the service's account the Role that the chart has.")

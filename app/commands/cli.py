@@ -18,6 +18,7 @@ COMMANDS = {
     "web": "app.commands.serve:web",
     "worker": "app.commands.serve:worker",
     "migrate": "app.commands.serve:migrate",
+    "remove-boxes": "app.commands.remove_boxes:remove_boxes",
     "distill": "app.commands.distill:distill",
     "replay": "app.commands.replay:replay",
     "doctor": "app.commands.doctor:doctor",

@@ -69,7 +69,9 @@ async def open_boxes(settings: Settings) -> Boxes:
     if not options.image:
         raise ValueError("no image for the boxes: set GREENLOOP_BOX_IMAGE")
     kubeconfig = settings.kubeconfig.expanduser() if settings.kubeconfig else None
-    return await KubernetesBoxes.connect(settings.box_namespace, settings.instance, options, kubeconfig=kubeconfig)
+    return await KubernetesBoxes.connect(
+        settings.box_namespace, settings.instance, options, owner=settings.box_owner, kubeconfig=kubeconfig
+    )
 
 
 @contextlib.asynccontextmanager

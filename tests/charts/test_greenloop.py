@@ -6,7 +6,7 @@ import pytest
 from kubernetes_validate.utils import validate
 from prometheus_client.metrics import MetricWrapperBase
 
-from k8s.rights import RIGHTS
+from k8s.rights import OWNER_RIGHTS, RIGHTS, rules
 from tests.charts.matrix import MATRIX, PRODUCTION
 from tests.charts.render import CHART, HELMS, NEEDED, helm, kinds, merged, one, pod_specs, render
 from tests.k8s.cluster_double.admission.podsecurity import violations
@@ -66,7 +66,11 @@ def test_web_can_do_nothing_in_the_cluster_and_the_worker_little() -> None:
         for resource in rule["resources"]
         for verb in rule["verbs"]
     }
-    assert granted == {(*thing, verb) for thing, verbs in RIGHTS.items() for verb in verbs}
+    assert granted == {
+        (*thing, verb) for rights in (RIGHTS, OWNER_RIGHTS) for thing, verbs in rights.items() for verb in verbs
+    }
+    config = one(items, "ConfigMap", "greenloop")["data"]
+    assert role["rules"] == [*role["rules"][:-1], *rules(config["GREENLOOP_BOX_OWNER"])[-1:]]
 
 
 def test_the_box_namespace_enforces_restricted_and_survives_the_release() -> None:

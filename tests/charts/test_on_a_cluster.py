@@ -106,19 +106,48 @@ async def test_a_release_from_install_to_uninstall(installed: Installed, receive
     assert cluster.find("Namespace", "", "team-boxes") is not None, "people's homes stay"
 
 
+@pytest.mark.parametrize("hooks", [[], ["--no-hooks"]], ids=["hooks", "no hooks"])
+async def test_an_uninstalled_release_leaves_no_box_behind(installed: Installed, hooks: list[str]) -> None:
+    cluster, store = installed.cluster, installed.cluster.store
+    await installed.install()
+    await _make_a_box_as_the_worker(cluster, (cluster.find("ConfigMap", "team", "greenloop") or {})["data"])
+    version = store.version
+    await installed.helm("uninstall", "greenloop", "--timeout", "60s", *hooks)
+    async with asyncio.timeout(60):
+        while store.list(BY_KIND["Pod"], "team-boxes"):
+            await asyncio.sleep(0.1)
+    assert store.list(BY_KIND["Pod"], "team") == [] and store.list(BY_KIND["Job"], "team") == []
+    assert [home["metadata"]["name"] for home in store.list(BY_KIND["PersistentVolumeClaim"], "team-boxes")]
+    gone = [change.item for change in store.since(version) if change.after is None]
+    kinds = [item["kind"] for item in gone if item["metadata"]["namespace"] == "team-boxes"]
+    assert hooks or kinds.index("Pod") < kinds.index("NetworkPolicy"), "policies go last"
+
+
+@pytest.mark.parametrize("installed", ["helm"], indirect=True)
+async def test_a_release_whose_homes_are_not_kept_leaves_nothing_behind(installed: Installed) -> None:
+    cluster, store = installed.cluster, installed.cluster.store
+    await installed.install(values={"boxes": {"pod": {"home": {"keep": False}}}})
+    await _make_a_box_as_the_worker(cluster, (cluster.find("ConfigMap", "team", "greenloop") or {})["data"])
+    await installed.helm("uninstall", "greenloop", "--timeout", "60s")
+    assert cluster.find("Namespace", "", "team-boxes") is None
+    assert store.list(BY_KIND["PersistentVolumeClaim"]) == []
+
+
 async def _make_a_box_as_the_worker(cluster: SmallCluster, data: dict[str, str]) -> None:
     """With what the release gives the worker and nothing more: its account, its settings."""
     token = cluster.token_for("team", "greenloop-worker")
     kubeconfig = cluster.write_kubeconfig(cluster.folder / "worker", token, data["GREENLOOP_BOX_NAMESPACE"])
     connected = await Cluster.connect(data["GREENLOOP_BOX_NAMESPACE"], kubeconfig=kubeconfig)
-    assert await missing_rights(connected) == []
+    owner = data["GREENLOOP_BOX_OWNER"]
+    assert await missing_rights(connected, owner) == []
+    assert await missing_rights(connected, "another") == ["get configmaps another", "delete configmaps another"]
     elsewhere = await Cluster.connect("team", kubeconfig=kubeconfig)
     assert not await elsewhere.review("get", "", "secrets")
     assert not await connected.review("create", "", "pods/exec")
     await elsewhere.close()
     options = PodOptions.model_validate_json(data["GREENLOOP_BOX_POD"])
     changes = {"image": data["GREENLOOP_BOX_IMAGE"], "command": ["tini", "--", "sleep", "60"]}
-    boxes = KubernetesBoxes(connected, data["GREENLOOP_INSTANCE"], options.model_copy(update=changes))
+    boxes = KubernetesBoxes(connected, data["GREENLOOP_INSTANCE"], options.model_copy(update=changes), owner)
     await boxes.ensure(spec())
     assert (await settled(boxes, spec().name, 20)).state is BoxState.RUNNING
     await boxes.close()

@@ -14,6 +14,7 @@ import uvicorn
 import yaml
 
 from tests.k8s.cluster_double.api import Api
+from tests.k8s.cluster_double.controllers.garbage import Garbage
 from tests.k8s.cluster_double.controllers.jobs import Jobs
 from tests.k8s.cluster_double.controllers.workloads import Workloads
 from tests.k8s.cluster_double.http.rbac import User
@@ -139,7 +140,13 @@ async def small_cluster(folder: Path | None = None, **kubelet: Any) -> AsyncIter
     running = make_kubelet(store, home, **kubelet)
     cluster = SmallCluster(home, store, running, make_certificates(home), _free_port())
     cluster.make_namespace("default")
-    controllers = (running, Jobs(cluster.api, running.machine.pace), Workloads(cluster.api), Proxy(store))
+    controllers = (
+        running,
+        Jobs(cluster.api, running.machine.pace),
+        Workloads(cluster.api),
+        Garbage(cluster.api),
+        Proxy(store),
+    )
     followers = [asyncio.create_task(each.run()) for each in controllers]
     try:
         await cluster.start_api()

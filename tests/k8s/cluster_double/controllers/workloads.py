@@ -1,4 +1,4 @@
-"""The controllers of Deployments, ReplicaSets and StatefulSets, and the garbage collector behind them."""
+"""The controllers of Deployments, ReplicaSets and StatefulSets."""
 
 import contextlib
 import copy
@@ -38,8 +38,6 @@ class Workloads:
             if change.resource not in KINDS:
                 continue
             metadata = change.item["metadata"]
-            if change.after is None:
-                self._collect(metadata["namespace"], metadata["uid"])
             self._reconcile(metadata["namespace"])
 
     def _reconcile(self, namespace: str) -> None:
@@ -141,15 +139,6 @@ class Workloads:
             if any(by["uid"] == metadata["uid"] for by in each["metadata"].get("ownerReferences") or [])
         ]
         yield from sorted(found, key=lambda each: int(each["metadata"]["resourceVersion"]))
-
-    def _collect(self, namespace: str, uid: str) -> None:
-        """What the object with this uid owned goes with it."""
-        for resource in (REPLICA_SET, POD):
-            for each in self._api.store.list(resource, namespace):
-                owners = each["metadata"].get("ownerReferences") or []
-                if owners and all(by["uid"] == uid for by in owners):
-                    with contextlib.suppress(Refused):
-                        self._api.delete(resource, namespace, each["metadata"]["name"], {})
 
     def _spec(self, resource: Resource, item: Object, **fields: Any) -> None:
         self._api.store.update(resource, item | {"spec": {**item["spec"], **fields}})
