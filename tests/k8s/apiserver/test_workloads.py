@@ -59,7 +59,7 @@ def pods(cluster: SmallCluster) -> list[Object]:
     return [pod for pod in cluster.store.list(BY_KIND["Pod"], "default") if "deletionTimestamp" not in pod["metadata"]]
 
 
-async def until(what: Callable[[], object], seconds: float = 30) -> None:
+async def until(what: Callable[[], object], seconds: float = 120) -> None:
     async with asyncio.timeout(seconds):
         while not what():
             await asyncio.sleep(0.02)
