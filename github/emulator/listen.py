@@ -12,7 +12,7 @@ import uvicorn
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from github.emulator import logs, server
+from github.emulator import blobs, server
 from github.emulator.clock import Clock
 from github.emulator.hub import Hub
 
@@ -89,7 +89,7 @@ class Listener:
             raise
 
     async def _serve(self) -> None:
-        for app in (server.application(self._hub, self._control), logs.application(self._hub)):
+        for app in (server.application(self._hub, self._control), blobs.application(self._hub)):
             config = uvicorn.Config(
                 Dated(app, self._hub.clock),
                 log_config=None,

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from github.emulator.api.pipeline import Pipeline
+from github.emulator.githttp.lfs import Lfs
 from github.emulator.githttp.server import GitHttp
 from github.emulator.hub import Hub
 from github.emulator.pages.apps import AppPages
@@ -46,6 +47,7 @@ def application(hub: Hub, control: Sequence[Route]) -> Starlette:
     routes = [
         Route("/_local/pushes/{push}", push_question, methods=["POST"]),
         *control,
+        Route("/{owner}/{repo}/info/lfs/objects/batch", Lfs(hub, git).batch, methods=["POST"]),
         Route("/{owner}/{repo}/{tail:git}", git.serve, methods=["GET", "POST"]),
         *Site(hub).routes(),
         *AppPages(hub).routes(),

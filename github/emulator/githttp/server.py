@@ -24,6 +24,7 @@ from github.emulator.errors import Refusal
 from github.emulator.git import refs
 from github.emulator.git.refs import Update
 from github.emulator.git.repository import ZERO, clean_environment
+from github.emulator.githttp import lfs_objects
 from github.emulator.hub import Hub
 from github.emulator.rules import policy
 from github.emulator.store.repositories import Repository
@@ -63,15 +64,19 @@ class GitHttp:
 
     async def serve(self, request: Request) -> Response:
         """One git request."""
-        owner, name = request.path_params["owner"], request.path_params["repo"].removesuffix(".git")
         service = request.path_params["tail"].removeprefix("info/refs") or request.query_params.get("service", "")
         pushes_now = service == "git-receive-pack"
         try:
-            actor = self._caller(request)
-            repository = self._repository(actor, owner, name, request, pushes_now)
+            actor, repository = self.let_in(request, pushes_now)
         except Refusal as refusal:
             return PlainTextResponse(f"{refusal.message}\n", refusal.status, headers=refusal.headers)
         return await self._backend(request, actor, repository, pushes_now)
+
+    def let_in(self, request: Request, push: bool) -> tuple[Actor, Repository]:
+        """The caller and the repository of the path, if the one may read the other, or push to it. Raises `Refusal`."""
+        owner, name = request.path_params["owner"], request.path_params["repo"].removesuffix(".git")
+        actor = self._caller(request)
+        return actor, self._repository(actor, owner, name, request, push)
 
     def _caller(self, request: Request) -> Actor:
         try:
@@ -89,7 +94,8 @@ class GitHttp:
         if actor.kind == "anonymous" and (push or repository is None or repository.private):
             raise Refusal(401, "Repository not found.", headers={"www-authenticate": 'Basic realm="GitHub"'})
         if repository is None and moved is not None and sees(actor, moved):
-            url = f"{self._hub.store.origins.web}/{moved.full_name}.git/{request.path_params['tail']}"
+            tail = request.url.path.split("/", 3)[3]
+            url = f"{self._hub.store.origins.web}/{moved.full_name}.git/{tail}"
             query = f"?{request.url.query}" if request.url.query else ""
             raise Refusal(301, "Moved Permanently", headers={"location": url + query})
         if repository is None or not sees(actor, repository):
@@ -129,13 +135,23 @@ class GitHttp:
         refused: dict[str, str] = {}
         for old, new, ref in updates:
             update = Update(old, new, ref)
-            verdict = policy.check(self._hub.store, push.repository, push.actor, update)
+            verdict = policy.check(self._hub.store, push.repository, push.actor, update) or self._objects(push, update)
             if verdict is None:
                 push.accepted.append(update)
             else:
                 remote += verdict.remote
                 refused[ref] = verdict.reason
         return JSONResponse({"remote": remote, "refused": refused})
+
+    def _objects(self, push: Push, update: Update) -> policy.Refused | None:
+        """A push whose LFS objects are not here is refused."""
+        gone = lfs_objects.missing(self._hub.store, push.repository, update)
+        if not gone:
+            return None
+        noun = "object" if len(gone) == 1 else "objects"
+        first = f"error: GH008: Your push referenced at least {len(gone)} unknown Git LFS {noun}:"
+        words = (first, *[f"    {oid}" for oid in gone], "Try to push them with 'git lfs push --all'.")
+        return policy.Refused("pre-receive hook declined", words)
 
     async def _backend(self, request: Request, actor: Actor, repository: Repository, push: bool) -> Response:
         push_id = secrets.token_hex(8)

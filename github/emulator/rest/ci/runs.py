@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from github.emulator import logs
+from github.emulator import blobs
 from github.emulator.actions.shelf import job_path, run_path
 from github.emulator.api.call import Answer, Call, Listing
 from github.emulator.api.route import Route
@@ -134,7 +134,7 @@ def workflows(call: Call) -> Listing:
 
 
 def _found(call: Call, path: str) -> Answer:
-    return Answer(302, None, {"location": logs.signed_url(call.hub, path)}, empty=True)
+    return Answer(302, None, {"location": blobs.signed_url(call.hub, path)}, empty=True)
 
 
 def _began(began: bool, message: str) -> Answer:

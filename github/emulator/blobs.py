@@ -1,7 +1,8 @@
-"""The second origin: where log blobs are, behind signed URLs that live a minute and take no `Authorization`."""
+"""The second origin: logs and LFS objects, behind signed URLs that live a minute and take no `Authorization`."""
 
 import hashlib
 import hmac
+from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -9,6 +10,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from github.emulator.hub import Hub
+from github.emulator.store.repositories import Repository
+from github.emulator.store.store import Store
 
 LIFETIME_SECONDS = 60
 
@@ -41,10 +44,37 @@ def application(hub: Hub) -> Starlette:
         )
         if not known or int(expires) < hub.store.now().timestamp():
             return _problem(403, "AuthenticationFailed", "Server failed to authenticate the request.")
+        if path.startswith("/lfs/"):
+            return await _lfs(hub, request, path)
         content = None if hub.faults.log_missing(path) else hub.ci.logs.blob(path)
         if content is None:
             return _problem(404, "BlobNotFound", "The specified blob does not exist.")
         media = "application/zip" if path.endswith(".zip") else "text/plain; charset=utf-8"
         return Response(content, media_type=media)
 
-    return Starlette(routes=[Route("/{path:path}", blob)])
+    return Starlette(routes=[Route("/{path:path}", blob, methods=["GET", "PUT"])])
+
+
+def lfs_path(repository: Repository, oid: str) -> str:
+    return f"/lfs/{repository.id}/{oid}"
+
+
+def file_of(store: Store, path: str) -> Path:
+    """Where an LFS object is kept, if it is here."""
+    return store.folder / path.lstrip("/")
+
+
+async def _lfs(hub: Hub, request: Request, path: str) -> Response:
+    """Take or give an object; what does not have the hash that it is named by is refused."""
+    file = file_of(hub.store, path)
+    if request.method == "GET":
+        if not file.is_file():
+            return _problem(404, "BlobNotFound", "The specified blob does not exist.")
+        return Response(file.read_bytes(), media_type="application/octet-stream")
+    content = await request.body()
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != file.name or request.headers.get("x-amz-content-sha256") != file.name:
+        return _problem(400, "XAmzContentSHA256Mismatch", "The provided 'x-amz-content-sha256' does not match.")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content)
+    return Response(status_code=200)
