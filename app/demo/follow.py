@@ -8,9 +8,9 @@ from typing import Any
 from sqlalchemy import func, select
 
 from app.demo.world import World
-from loops.sessions.decide import OPEN_SESSION
 from loops.store.database import Database
 from loops.store.journal import after
+from loops.store.states import OPEN_SESSION
 from loops.store.tables import Attempt, Delivery, Event, Session, Turn
 
 LOOK_SECONDS = 0.15

@@ -23,6 +23,7 @@ from loops.protocol.store_output import TurnOver, store_output
 from loops.secrets.redact import Redactor
 from loops.store.bus import wait
 from loops.store.leases import make_due
+from loops.store.states import TurnStatus
 from loops.store.tables import Session, Turn
 
 log = structlog.get_logger(__name__)
@@ -150,8 +151,8 @@ async def token(request: Request) -> Response:
     here = app_state(request)
     turn = await _turn(request)
     repository = (turn.spec or {}).get("repository") or {}
-    if turn.status != "running" or turn.begun_at is not None or "id" not in repository:
-        state = "past its fetch" if turn.status == "running" else turn.status
+    if turn.status != TurnStatus.RUNNING or turn.begun_at is not None or "id" not in repository:
+        state = "past its fetch" if turn.status == TurnStatus.RUNNING else turn.status
         raise TurnOver(f"turn {turn.public_id} is {state}: it fetches nothing")
     await _end_tokens(here, turn)
     async with here.database.read() as tx:

@@ -10,7 +10,7 @@ from github.client.errors import Forbidden, GitHubError, Gone, Invalid, NotFound
 from github.client.repository import RepositoryHandle
 from github.client.scopes import Scope
 from github.client.text import MAX_BODY, clip, length
-from github.webhooks.outcomes import Source, Where
+from github.webhooks.sources import Source, Where
 
 EYES = "eyes"
 ROCKET = "rocket"

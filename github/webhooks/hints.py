@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable
 
+from github.webhooks.commands import BUTTONS, Command, Retry
 from github.webhooks.events import App, Event, PullRequest
 from github.webhooks.identity import Me
-from github.webhooks.outcomes import Hint, Ignored, Outcome, Refused, Repo, Request, Source, Where, Why
+from github.webhooks.outcomes import Declined, Hint, Ignored, Outcome, Repo, Request, Why
+from github.webhooks.sources import CheckButton
 from github.webhooks.subjects import actor_of
 
 _QUEUE = "gh-readonly-queue/"
@@ -21,9 +23,13 @@ def check_run(event: Event, repo: Repo, me: Me) -> Outcome:
     if _ours(run.app, me):
         if event.action == "requested_action":
             button = (event.requested_action.identifier if event.requested_action else None) or ""
-            return _pressed(event, repo, me, Why.BUTTON, sha, run.id or 0, run.external_id or "", button)
+            if button not in BUTTONS:
+                return Ignored(f"there is no button {button!r}")
+            return _pressed(
+                event, repo, me, Why.BUTTON, BUTTONS[button], CheckButton(run.id or 0, sha, run.external_id or "")
+            )
         if event.action == "rerequested":
-            return _pressed(event, repo, me, Why.RERUN, sha, run.id or 0, run.external_id or "", "")
+            return _pressed(event, repo, me, Why.RERUN, Retry(), CheckButton(run.id or 0, sha, run.external_id or ""))
         return Ignored("our own check")
     if event.action != "completed":
         return Ignored(f"check_run.{event.action} of another app")
@@ -38,7 +44,7 @@ def check_suite(event: Event, repo: Repo, me: Me) -> Outcome:
         return Ignored("check_suite event without a check suite")
     if _ours(suite.app, me):
         if event.action == "rerequested":
-            return _pressed(event, repo, me, Why.RERUN, suite.head_sha or "", 0, "", "")
+            return _pressed(event, repo, me, Why.RERUN, Retry(), CheckButton(0, suite.head_sha or ""))
         return Ignored("our own check suite")
     if event.action != "completed":
         return Ignored(f"check_suite.{event.action} of another app")
@@ -104,15 +110,12 @@ def _ours(app: App | None, me: Me) -> bool:
     return app is not None and app.id is not None and app.id == me.app_id
 
 
-def _pressed(
-    event: Event, repo: Repo, me: Me, why: Why, sha: str, check_run_id: int, external_id: str, button: str
-) -> Outcome:
+def _pressed(event: Event, repo: Repo, me: Me, why: Why, command: Command, source: CheckButton) -> Outcome:
     actor = actor_of(event.sender)
-    source = Source(Where.CHECK, check_run_id)
-    if actor is None or not sha:
+    if actor is None or not source.sha:
         return Ignored("a button without a person or a commit")
     if me.is_me(actor):
         return Ignored("our own act")
     if not me.may_ask(actor):
-        return Refused(f"{actor.login} is a bot that is not on the allow-list", repo, actor, source)
-    return Request(why, repo, actor, source, sha=sha, check_run_id=check_run_id, external_id=external_id, button=button)
+        return Declined(f"{actor.login} is a bot that is not on the allow-list", repo, actor, source)
+    return Request(why, repo, actor, source, command)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from github.webhooks.events import Event, Repository
 from github.webhooks.identity import Me
-from github.webhooks.outcomes import Change, Ignored, News, Outcome, Repo
+from github.webhooks.outcomes import Change, Ignored, LifecycleEvent, Outcome, Repo
 from github.webhooks.subjects import actor_of
 
 _NOTHING = "0" * 40
@@ -33,7 +33,7 @@ def installation(event: Event) -> Outcome:
         return Ignored("installation event without an installation")
     if event.action not in _INSTALLATION:
         return Ignored(f"installation.{event.action} changes nothing for us")
-    return News(
+    return LifecycleEvent(
         _INSTALLATION[event.action],
         found.id,
         actor=actor_of(event.sender),
@@ -48,7 +48,7 @@ def installation_repositories(event: Event) -> Outcome:
     if found is None or found.id is None:
         return Ignored("installation_repositories event without an installation")
     added = event.action == "added"
-    return News(
+    return LifecycleEvent(
         Change.REPOSITORIES_ADDED if added else Change.REPOSITORIES_REMOVED,
         found.id,
         actor=actor_of(event.sender),
@@ -64,7 +64,7 @@ def repository(event: Event, repo: Repo, me: Me) -> Outcome:
         change = Change.DEFAULT_BRANCH_CHANGED
     if change is None:
         return Ignored(f"repository.{event.action} changes nothing for us")
-    return News(change, repo.installation_id, repo, actor_of(event.sender))
+    return LifecycleEvent(change, repo.installation_id, repo, actor_of(event.sender))
 
 
 def push(event: Event, repo: Repo, me: Me) -> Outcome:
@@ -77,7 +77,7 @@ def push(event: Event, repo: Repo, me: Me) -> Outcome:
         return Ignored("our own push")
     before, after = (sha if sha and sha != _NOTHING else "" for sha in (event.before, event.after))
     gone = bool(event.deleted) or not after
-    return News(
+    return LifecycleEvent(
         Change.BRANCH_DELETED if gone else Change.BRANCH_MOVED,
         repo.installation_id,
         repo,

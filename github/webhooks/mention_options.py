@@ -10,15 +10,19 @@ KNOWN = ("runtime", "model", "base", "cap")
 MAX_CAP = 50
 
 _VALUE = r"""(?:"[^"]*"|'[^']*'|`[^`]*`|\S+)"""
-# Phones turn "--" into a dash.
-_OPTION = re.compile(rf"(?<!\S)(?:--|—|–)(?P<name>[A-Za-z][\w-]*)(?:=(?P<given>{_VALUE}|))?")
+_OPTION = re.compile(rf"(?<!\S)(?P<dash>--|—|–)(?P<name>[A-Za-z][\w-]*)(?:=(?P<given>{_VALUE}|))?")
 _FOLLOWING = re.compile(rf"[ \t]+(?!--|—|–)({_VALUE})")
 _TICKS = re.compile("`+")
+_HIDDEN = re.compile(
+    r"""<!--.*?(?:-->|\Z)|<(?P<tag>code|pre|samp|kbd|blockquote|q|del|script|style)\b[^>]*>.*?(?:</(?P=tag)>|\Z)"""
+    r"""|"[^"\n]*"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|(?<!\w)'[^'\n]*'(?!\w)""",
+    re.IGNORECASE | re.DOTALL,
+)
 _NAME = re.compile(r"[A-Za-z0-9][\w./:@+-]{0,127}\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class MentionOptions:
     """What the asker chose; None where they left it to the configuration. `cap` counts attempts."""
 
     runtime: str | None = None
@@ -27,21 +31,27 @@ class Options:
     cap: int | None = None
 
 
-def read_options(line: str) -> tuple[str, Options, tuple[str, ...]]:
+NO_OPTIONS = MentionOptions()
+
+
+def read_options(line: str, more: str = "") -> tuple[str, MentionOptions, tuple[str, ...]]:
     """The line without its options, the options, and a sentence for each that cannot be taken.
 
     A known option counts anywhere on the line. An unknown one is a mistake at the line's start or end; in the middle it
-    is part of the sentence ("add a --verbose flag"). Inline code is never an option.
+    is part of the sentence ("add a --verbose flag"). What stands in code, quotation marks or HTML comments is never an
+    option; `more` is what follows the line in its paragraph, where one of these may end.
     """
-    options, problems, kept, at = Options(), [], "", 0
-    for match in _OPTION.finditer(_without_code(line)):
+    options, problems, kept, at = MentionOptions(), [], "", 0
+    for match in _OPTION.finditer(_visible(line + more)[: len(line)]):
         if match.start() < at:
             continue
         name = match["name"].lower()
         value, end = _value(line, match)
+        if match["dash"] != "--" and (name not in KNOWN or not value):
+            continue  # phones turn "--" into a dash, and people write "—thanks"
         if name in KNOWN:
             options, problem = _take(options, name, value)
-        elif (kept + line[at : match.start()]).strip(" ,:") and line[end:].strip():
+        elif (kept + line[at : match.start()]).strip(" ,:") and (line[end:].strip() or _signs(match)):
             continue
         else:
             problem = _unknown(name)
@@ -49,6 +59,16 @@ def read_options(line: str) -> tuple[str, Options, tuple[str, ...]]:
         at = end
         problems += [problem] if problem else []
     return re.sub(r"[ \t]{2,}", " ", kept + line[at:]), options, tuple(problems)
+
+
+def _signs(match: re.Match[str]) -> bool:
+    """Whether the last word of a line is a signature or a courtesy after two hyphens ("--Bob", "--thanks")."""
+    return match["given"] is None and (match["name"][:1].isupper() or match["name"].lower() in _COURTESIES)
+
+
+def _visible(text: str) -> str:
+    """The text with all that is no running text blanked out, character by character."""
+    return _HIDDEN.sub(lambda found: "\0" * len(found[0]), _without_code(text))
 
 
 def _without_code(line: str) -> str:
@@ -74,7 +94,7 @@ def _value(line: str, match: re.Match[str]) -> tuple[str, int]:
     return (following[1].strip("`\"'"), following.end()) if following else ("", match.end())
 
 
-def _take(options: Options, name: str, value: str) -> tuple[Options, str | None]:
+def _take(options: MentionOptions, name: str, value: str) -> tuple[MentionOptions, str | None]:
     if not value:
         return options, f"`--{name}` needs a value, like `--{name} {_EXAMPLES[name]}`"
     if name == "cap":
@@ -94,6 +114,7 @@ def _take(options: Options, name: str, value: str) -> tuple[Options, str | None]
     return taken, None
 
 
+_COURTESIES = frozenset({"thanks", "thank", "thx", "ty", "cheers", "please", "pls", "regards", "best", "sorry", "ta"})
 _EXAMPLES = {"runtime": "codex", "model": "provider/name", "base": "main", "cap": "3"}
 
 

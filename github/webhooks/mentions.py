@@ -6,90 +6,49 @@ Code, quotes, HTML comments, link targets and quoted e-mail do not address anybo
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
+from dataclasses import replace
 from functools import lru_cache
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from github.webhooks.mention_options import Options, read_options
+from github.webhooks.command_words import understand
+from github.webhooks.commands import Command, Retry, Run, Unclear
+from github.webhooks.mail_replies import own_words
+from github.webhooks.mention_options import read_options
 
 MAX_TEXT = 65_536
 MAX_HTML = 5_000  # characters read of one block of HTML
 MANY_BRACKETS = 1_000
-MAX_COMMAND = 200  # characters of a command with all that is around it
-
-
-class Command(StrEnum):
-    """What is asked for; RUN is free text (also none at all: "work on this")."""
-
-    RUN = "run"
-    STOP = "stop"
-    RETRY = "retry"
-    STATUS = "status"
-    HELP = "help"
-    AUTOFIX_ON = "autofix on"
-    AUTOFIX_OFF = "autofix off"
-
-
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """`instruction` is the whole text without the mention and its options. With `problems`, nothing may be started."""
-
-    command: Command = Command.RUN
-    instruction: str = ""
-    options: Options = field(default_factory=Options)
-    problems: tuple[str, ...] = ()
-
-
 # What would make a name longer: not the letters of scripts that put no spaces between words.
 _LETTER = "[^\\W_\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]"
 _MARK = "\ue000{}\ue001"
 _MARKS = re.compile("\ue000(\\d+)\ue001")
 _PRIVATE = re.compile("[\ue000\ue001]")
-# "On the forum Bob wrote:" is prose; mail programs name a time or an address.
-_MAIL_QUOTE = re.compile(
-    r"^(?:On\b(?=[^\n]{0,200}(?:\n[^\n]{0,200})?(?:\d[:.h]\d\d|[@*]))[^\n]{4,200}(?:\n[^\n]{0,200})?\bwrote:[ \t]*$"
-    r"|-{3,} ?Original Message ?-{3,}|_{20,}[ \t]*\nFrom: )",
-    re.MULTILINE,
-)
 _QUOTING_TAG = re.compile(r"<(/?)(?:blockquote|pre|code|samp|kbd|script|style|textarea)\b", re.IGNORECASE)
 _HTML = re.compile(r"""<!--.*?(?:-->|\Z)|<[a-z/!?](?:[^>"']|"[^"]*"|'[^']*')*>""", re.IGNORECASE | re.DOTALL)
-_COMMANDS = {
-    "stop": Command.STOP,
-    "cancel": Command.STOP,
-    "retry": Command.RETRY,
-    "status": Command.STATUS,
-    "help": Command.HELP,
-    "autofix on": Command.AUTOFIX_ON,
-    "autofix off": Command.AUTOFIX_OFF,
-}
-# A command word that goes on into a sentence is free text ("stop using urllib"), unless only such words follow.
-_COMMAND = re.compile(
-    r"(?:please\s+)?(?P<command>stop|cancel|retry|status|help|autofix\s+(?:on|off))"
-    r"(?:\s+(?:please|now|it|this|that|again|thanks|thank\s+you))*\s*(?:[.,;:!?)]+(?=\s|$)|$)",
-    re.IGNORECASE,
-)
-_AROUND = re.compile(r"\A[\W_]+|\]\([^)\s]*\)|</?[a-z][^>]*>|[\W_]+\Z", re.IGNORECASE)
 _MARKUP = ("**", "__", "~~", "*", "_")
+_WORD = re.compile(r"\w{2,}")
+GREETING = 4  # words, at most, that only lead up to a command or thank for it
 _parser = MarkdownIt("commonmark").disable("text_join")
 # Looking for links takes time in the square of the brackets.
 _parser_without_links = MarkdownIt("commonmark").disable(["text_join", "link", "image"])
 
 
-def read(text: str | None, handles: Sequence[str]) -> Mention | None:
-    """The mention of one of `handles` (without "@") in the Markdown `text`, or None. The first one counts."""
+def read(text: str | None, handles: Sequence[str]) -> Command | None:
+    """What is asked of one of `handles` (without "@") in the Markdown `text`; None where none is addressed.
+
+    The first mention counts. What a mail program quoted below a reply is not read.
+    """
     if not text or "@" not in text:
         return None
     source = _PRIVATE.sub("", text[:MAX_TEXT]).replace("\r\n", "\n")
     spots = [match.span() for match in _pattern(tuple(handles)).finditer(source)]
     if not spots:
         return None
-    quoted = _MAIL_QUOTE.search(source)
-    end = quoted.start() if quoted else len(source)
-    for number in _addressed(source[:end], spots):
-        return _mention(source, *spots[number])
+    said = own_words(source)
+    for number in _addressed(said, spots):
+        return _command(said, *spots[number])
     return None
 
 
@@ -162,16 +121,45 @@ def _tags(html: str, open_tags: int) -> int:
     return open_tags
 
 
-def _mention(source: str, start: int, stop: int) -> Mention:
+def _command(source: str, start: int, stop: int) -> Command:
     start, stop = _with_markup(source, start, stop)
     line_end = source.find("\n", stop)
     line_end = len(source) if line_end < 0 else line_end
-    line, options, problems = read_options(source[stop:line_end])
+    more = source[line_end:].partition("\n\n")[0]
+    line, options, problems = read_options(source[stop:line_end], more)
     said = line.strip().lstrip(",:;—–-").strip()
     before, rest = source[:start].rstrip(" \t"), source[line_end:]
+    in_table = before.rpartition("\n")[2].startswith("|")
+    words, below = (said, rest) if said else _first_line(rest)
+    understood = understand(words, in_table=in_table)
+    if isinstance(understood.command, Retry):
+        hint = "" if in_table else _joined(before, words[understood.taken :].strip(), below)
+        return Unclear(problems) if problems else replace(understood.command, hint=_worth(hint), options=options)
+    if not isinstance(understood.command, Run):
+        return understood.command
+    if understood.nearest and (said or not _worth(_joined(before, "", below))):
+        return Unclear((_not_known(words, understood.nearest), *problems))
+    return Unclear(problems) if problems else Run(_joined(before, said, rest), options)
+
+
+def _first_line(text: str) -> tuple[str, str]:
+    first, _, below = text.strip().partition("\n")
+    return first, f"\n{below}" if below else ""
+
+
+def _joined(before: str, said: str, rest: str) -> str:
     joint = " " if before and said and before[-1] not in "\n*_~([\"'" else ""
-    command = _command(said or rest.strip().partition("\n")[0], in_table=before.rpartition("\n")[2].startswith("|"))
-    return Mention(command, f"{before}{joint}{said}{rest}".strip(), options, problems)
+    return f"{before}{joint}{said}{rest}".strip()
+
+
+def _worth(words: str) -> str:
+    """The words besides a command, where they are more than a greeting, a bullet or another mention."""
+    return words if len(_WORD.findall(words)) > GREETING else ""
+
+
+def _not_known(words: str, nearest: Sequence[str]) -> str:
+    meant = " or ".join(f"`{each}`" for each in nearest)
+    return f"`{words.strip().replace('`', '')[:60]}` is no command of mine. Did you mean {meant}?"
 
 
 def _with_markup(source: str, start: int, stop: int) -> tuple[int, int]:
@@ -182,12 +170,3 @@ def _with_markup(source: str, start: int, stop: int) -> tuple[int, int]:
         if source[:start].endswith(mark) and source.startswith(mark, stop):
             return start - len(mark), stop + len(mark)
     return start, stop
-
-
-def _command(said: str, *, in_table: bool) -> Command:
-    """The command in the words after the mention; markup, quotes and emoji around it do not matter."""
-    words = said.partition("|")[0] if in_table else said
-    alone = _COMMAND.fullmatch(_AROUND.sub("", words)) if len(words) <= MAX_COMMAND else None
-    if match := alone or _COMMAND.match(said):
-        return _COMMANDS[" ".join(match["command"].lower().split())]
-    return Command.RUN

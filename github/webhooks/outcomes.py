@@ -1,9 +1,10 @@
 """What a webhook event means to Greenloop: the values that `github.webhooks.triggers.decide` gives back."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
-from github.webhooks.mentions import Mention
+from github.webhooks.commands import Command
+from github.webhooks.sources import Source
 
 
 class Why(StrEnum):
@@ -15,17 +16,6 @@ class Why(StrEnum):
     CHANGES_REQUESTED = "changes_requested"
     BUTTON = "button"
     RERUN = "rerun"
-
-
-class Where(StrEnum):
-    """Which text a request stands in; its reactions and replies have different addresses."""
-
-    ISSUE = "issue"
-    PULL = "pull"
-    COMMENT = "comment"
-    REVIEW = "review"
-    INLINE = "inline"
-    CHECK = "check"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,45 +53,19 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """The text that asks, as it was delivered. `id` is its database id (0 for an issue or pull request itself).
-
-    `at` is when a comment was written, or edited last, or a review submitted, in GitHub's form and by its clock.
-    An inline comment carries `path`, `line`, `diff_hunk` and `thread_id` (the first comment of its thread).
-    """
-
-    where: Where
-    id: int = 0
-    node_id: str = ""
-    url: str = ""
-    text: str = ""
-    path: str = ""
-    line: int = 0
-    diff_hunk: str = ""
-    commit_id: str = ""
-    review_id: int = 0
-    thread_id: int = 0
-    at: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Request:
     """Somebody asks for something. Whether they may is not decided yet: see `github.apps.access`.
 
-    `subject` is None only for buttons of a check run (`sha`, `external_id` and `check_run_id` say which). `label` is
-    the one that was set, which only the repository's settings can say to be ours.
+    `subject` is None only for buttons of a check run, whose `source` says which. `label` is the one that was set, which
+    only the repository's settings can say to be ours.
     """
 
     why: Why
     repo: Repo
     actor: Actor
     source: Source
-    mention: Mention = field(default_factory=Mention)
+    command: Command
     subject: Subject | None = None
-    sha: str = ""
-    check_run_id: int = 0
-    external_id: str = ""
-    button: str = ""
     label: str = ""
 
 
@@ -151,7 +115,7 @@ class Change(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class LifecycleEvent:
     """A `Change`, with those of the fields below that belong to it.
 
     BRANCH_*: `branch`, `before`, `after` (full SHAs, "" where it did not or does not exist).
@@ -179,8 +143,11 @@ class Ignored:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """Greenloop was addressed and says no. `answer` is what to tell the person; empty where that might start a loop."""
+class Declined:
+    """Greenloop was addressed and says no. `answer` is what to tell the person; empty where that might start a loop.
+
+    With `label`, it was addressed only if that label is ours.
+    """
 
     reason: str
     repo: Repo
@@ -188,6 +155,7 @@ class Refused:
     source: Source
     subject: Subject | None = None
     answer: str = ""
+    label: str = ""
 
 
-Outcome = Request | Hint | News | Ignored | Refused
+Outcome = Request | Hint | LifecycleEvent | Ignored | Declined

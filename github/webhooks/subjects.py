@@ -1,7 +1,8 @@
 """From payload structs, in which everything may be missing, to the plain values of `github.webhooks.outcomes`."""
 
 from github.webhooks.events import Comment, Event, Issue, PullRequest, Review, User
-from github.webhooks.outcomes import Actor, Repo, Source, Subject, Where
+from github.webhooks.outcomes import Actor, Repo, Subject
+from github.webhooks.sources import InlineComment, OwnText, ReviewBody, ThreadComment, Where
 
 
 def actor_of(user: User | None) -> Actor | None:
@@ -47,38 +48,45 @@ def pull_subject(pull: PullRequest) -> Subject:
     )
 
 
-def text_source(where: Where, thing: Issue | PullRequest) -> Source:
+def own_text(where: Where, thing: Issue | PullRequest) -> OwnText:
     """The body of the issue or pull request as the asking text."""
-    return Source(where, 0, thing.node_id or "", thing.html_url or "", thing.body or "")
+    return OwnText(where, thing.node_id or "", thing.html_url or "", thing.body or "")
 
 
-def comment_source(where: Where, comment: Comment) -> Source:
-    """A comment as the asking text."""
-    return Source(
-        where,
+def thread_comment(comment: Comment) -> ThreadComment:
+    """A comment on an issue or pull request as the asking text."""
+    return ThreadComment(
         comment.id or 0,
         comment.node_id or "",
         comment.html_url or "",
         comment.body or "",
-        path=comment.path or "",
-        line=comment.line or 0,
-        diff_hunk=comment.diff_hunk or "",
-        commit_id=comment.commit_id or "",
-        review_id=comment.pull_request_review_id or 0,
-        thread_id=(comment.in_reply_to_id or comment.id or 0) if where is Where.INLINE else 0,
         at=comment.updated_at or comment.created_at or "",
     )
 
 
-def review_source(review: Review) -> Source:
+def inline_comment(comment: Comment, *, edited: bool) -> InlineComment:
+    """A comment on a line of a diff as the asking text; `edited`: it asks since an edit."""
+    return InlineComment(
+        comment.id or 0,
+        comment.node_id or "",
+        comment.html_url or "",
+        comment.body or "",
+        at=comment.updated_at or comment.created_at or "",
+        path=comment.path or "",
+        line=comment.line or 0,
+        diff_hunk=comment.diff_hunk or "",
+        review_id=comment.pull_request_review_id or 0,
+        thread_id=comment.in_reply_to_id or comment.id or 0,
+        edited=edited,
+    )
+
+
+def review_body(review: Review) -> ReviewBody:
     """A review's own text as the asking text."""
-    return Source(
-        Where.REVIEW,
+    return ReviewBody(
         review.id or 0,
         review.node_id or "",
         review.html_url or "",
         review.body or "",
-        commit_id=review.commit_id or "",
-        review_id=review.id or 0,
         at=review.submitted_at or "",
     )

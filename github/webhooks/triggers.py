@@ -5,32 +5,33 @@ Authority is not decided here: that takes the permission API (`github.apps.acces
 
 from collections.abc import Callable
 
+from github.webhooks.commands import Command, Retry, Run
 from github.webhooks.events import Event, Issue, PullRequest
 from github.webhooks.hints import check_run, check_suite, status, workflow_run
 from github.webhooks.identity import Me
 from github.webhooks.lifecycle_events import installation, installation_repositories, push, repository
-from github.webhooks.mentions import Command, Mention, read
+from github.webhooks.mentions import read
 from github.webhooks.outcomes import (
     Change,
+    Declined,
     Ignored,
-    News,
+    LifecycleEvent,
     Outcome,
-    Refused,
     Repo,
     Request,
-    Source,
     Subject,
-    Where,
     Why,
 )
+from github.webhooks.sources import Source, Where
 from github.webhooks.subjects import (
     actor_of,
-    comment_source,
+    inline_comment,
     issue_subject,
+    own_text,
     pull_subject,
     repo_of,
-    review_source,
-    text_source,
+    review_body,
+    thread_comment,
 )
 
 
@@ -52,14 +53,16 @@ def _issues(event: Event, repo: Repo, me: Me) -> Outcome:
     if issue is None or issue.number is None:
         return Ignored("issues event without an issue")
     subject = issue_subject(issue)
-    source = text_source(Where.PULL if subject.is_pull else Where.ISSUE, issue)
+    source = own_text(Where.PULL if subject.is_pull else Where.ISSUE, issue)
     changes = {
         "closed": Change.ISSUE_CLOSED,
         "deleted": Change.ISSUE_DELETED,
         "transferred": Change.ISSUE_TRANSFERRED,
     }
     if event.action in changes:
-        return News(changes[event.action], repo.installation_id, repo, actor_of(event.sender), subject=subject)
+        return LifecycleEvent(
+            changes[event.action], repo.installation_id, repo, actor_of(event.sender), subject=subject
+        )
     return _opened_or_marked(event, repo, me, subject, source, issue)
 
 
@@ -71,11 +74,11 @@ def _pull_request(event: Event, repo: Repo, me: Me) -> Outcome:
     actor = actor_of(event.sender)
     if event.action == "closed":
         change = Change.PULL_MERGED if pull.merged else Change.PULL_CLOSED
-        return News(change, repo.installation_id, repo, actor, subject=subject)
+        return LifecycleEvent(change, repo.installation_id, repo, actor, subject=subject)
     if event.action == "synchronize":
         if me.is_me(actor):
             return Ignored("our own push")
-        return News(
+        return LifecycleEvent(
             Change.BRANCH_MOVED,
             repo.installation_id,
             repo,
@@ -85,9 +88,9 @@ def _pull_request(event: Event, repo: Repo, me: Me) -> Outcome:
             before=event.before or "",
             after=event.after or subject.head_sha,
         )
-    outcome = _opened_or_marked(event, repo, me, subject, text_source(Where.PULL, pull), pull)
+    outcome = _opened_or_marked(event, repo, me, subject, own_text(Where.PULL, pull), pull)
     if isinstance(outcome, Ignored) and event.action in ("opened", "reopened", "ready_for_review"):
-        return News(Change.PULL_OPENED, repo.installation_id, repo, actor, subject=subject)
+        return LifecycleEvent(Change.PULL_OPENED, repo.installation_id, repo, actor, subject=subject)
     return outcome
 
 
@@ -97,40 +100,38 @@ def _opened_or_marked(
     if event.action == "assigned":
         if not me.is_me(actor_of(event.assignee)):
             return Ignored("assigned to somebody else")
-        return _request(event, repo, me, subject, source, Why.ASSIGNED, Mention(), closed=_closed(thing))
+        return _request(event, repo, me, subject, source, Why.ASSIGNED, Run(), closed=_closed(thing))
     if event.action == "labeled":
         name = (event.label.name if event.label else None) or ""
-        asked = _request(event, repo, me, subject, source, Why.LABELED, Mention(), closed=_closed(thing), label=name)
-        if not name or (isinstance(asked, Refused) and name.lower() != me.label.lower()):
-            return Ignored(f"the label {name!r} is not ours")
-        return asked
+        if not name:
+            return Ignored("a label without a name")
+        return _request(event, repo, me, subject, source, Why.LABELED, Run(), closed=_closed(thing), label=name)
     if event.action not in ("opened", "edited"):
         return Ignored(f"{event.name}.{event.action} asks for nothing")
-    mention = read(thing.body, me.names) or read(thing.title, me.names)
-    if mention is None:
+    command = read(thing.body, me.names) or read(thing.title, me.names)
+    if command is None:
         return Ignored("no mention")
     if event.action == "edited" and not _edit_adds_mention(event, me, thing.title, thing.body):
         return Ignored("the edit did not add the mention")
-    return _request(event, repo, me, subject, source, Why.MENTION, mention, closed=_closed(thing))
+    return _request(event, repo, me, subject, source, Why.MENTION, command, closed=_closed(thing))
 
 
 def _issue_comment(event: Event, repo: Repo, me: Me) -> Outcome:
     if event.issue is None or event.issue.number is None or event.comment is None:
         return Ignored("issue_comment event without an issue or a comment")
-    where = Where.COMMENT
-    return _comment(event, repo, me, issue_subject(event.issue), comment_source(where, event.comment), event.issue)
+    return _comment(event, repo, me, issue_subject(event.issue), thread_comment(event.comment), event.issue)
 
 
 def _inline_comment(event: Event, repo: Repo, me: Me) -> Outcome:
     if event.pull_request is None or event.pull_request.number is None or event.comment is None:
         return Ignored("review comment event without a pull request or a comment")
-    source = comment_source(Where.INLINE, event.comment)
+    source = inline_comment(event.comment, edited=event.action == "edited")
     return _comment(event, repo, me, pull_subject(event.pull_request), source, event.pull_request)
 
 
 def _comment(event: Event, repo: Repo, me: Me, subject: Subject, source: Source, thing: Issue | PullRequest) -> Outcome:
     if event.action == "deleted":
-        return News(
+        return LifecycleEvent(
             Change.COMMENT_DELETED, repo.installation_id, repo, actor_of(event.sender), subject=subject, source=source
         )
     if event.action not in ("created", "edited"):
@@ -138,12 +139,12 @@ def _comment(event: Event, repo: Repo, me: Me, subject: Subject, source: Source,
     through = event.comment.performed_via_github_app if event.comment else None
     if through is not None and through.id == me.app_id:
         return Ignored("our own comment")
-    mention = read(source.text, me.names)
-    if mention is None:
+    command = read(source.text, me.names)
+    if command is None:
         return Ignored("no mention")
     if event.action == "edited" and not _edit_adds_mention(event, me, None, source.text):
         return Ignored("the edit did not add the mention")
-    return _request(event, repo, me, subject, source, Why.MENTION, mention, closed=_closed(thing))
+    return _request(event, repo, me, subject, source, Why.MENTION, command, closed=_closed(thing))
 
 
 def _review(event: Event, repo: Repo, me: Me) -> Outcome:
@@ -152,17 +153,17 @@ def _review(event: Event, repo: Repo, me: Me) -> Outcome:
         return Ignored("review event without a pull request or a review")
     if event.action not in ("submitted", "edited"):
         return Ignored(f"{event.name}.{event.action} asks for nothing")
-    subject, source = pull_subject(pull), review_source(review)
-    mention = read(review.body, me.names)
-    if mention is not None:
+    subject, source = pull_subject(pull), review_body(review)
+    command = read(review.body, me.names)
+    if command is not None:
         if event.action == "edited" and not _edit_adds_mention(event, me, None, review.body):
             return Ignored("the edit did not add the mention")
-        return _request(event, repo, me, subject, source, Why.MENTION, mention, closed=_closed(pull))
+        return _request(event, repo, me, subject, source, Why.MENTION, command, closed=_closed(pull))
     if event.action != "submitted" or (review.state or "").lower() != "changes_requested":
         return Ignored("a review without a mention that requests no changes")
     if not me.is_me(subject.author):
         return Ignored("changes requested on a pull request that is not ours")
-    asked = Mention(instruction=(review.body or "").strip())
+    asked = Run((review.body or "").strip())
     return _request(event, repo, me, subject, source, Why.CHANGES_REQUESTED, asked, closed=_closed(pull))
 
 
@@ -173,7 +174,7 @@ def _request(
     subject: Subject,
     source: Source,
     why: Why,
-    mention: Mention,
+    command: Command,
     *,
     closed: str,
     label: str = "",
@@ -184,12 +185,14 @@ def _request(
     if me.is_me(actor):
         return Ignored("our own act")
     if not me.may_ask(actor):
-        return Refused(f"{actor.login} is a bot that is not on the allow-list", repo, actor, source, subject)
-    if closed and mention.command in (Command.RUN, Command.RETRY) and not mention.problems:
+        return Declined(
+            f"{actor.login} is a bot that is not on the allow-list", repo, actor, source, subject, label=label
+        )
+    if closed and isinstance(command, Run | Retry):
         answer = f"Pull request #{subject.number} is {closed}, so there is no branch to work on. "
         answer += "Reopen it, or open an issue and mention me there."
-        return Refused(f"the pull request is {closed}", repo, actor, source, subject, answer)
-    return Request(why, repo, actor, source, mention, subject, sha=subject.head_sha, label=label)
+        return Declined(f"the pull request is {closed}", repo, actor, source, subject, answer, label)
+    return Request(why, repo, actor, source, command, subject, label)
 
 
 def _closed(thing: Issue | PullRequest) -> str:

@@ -14,7 +14,9 @@ from loops.boxes.owners import SHARED
 from loops.context import Loop
 from loops.protocol.tokens import token
 from loops.sessions import decide
+from loops.sessions.transitions import move_turn
 from loops.store import journal
+from loops.store.states import TurnStatus
 from loops.store.tables import Box, Person, Session, Turn
 
 log = structlog.get_logger(__name__)
@@ -90,7 +92,7 @@ async def look_at_box(loop: Loop, session: Session, action: decide.LookAtBox) ->
         )
     async with loop.database.write() as tx:
         fresh = await tx.get_one(Turn, action.turn)
-        if fresh.status not in ("ready", "running"):
+        if fresh.status not in (TurnStatus.READY, TurnStatus.RUNNING):
             return None
         if fresh.trouble_at == turn.trouble_at:
             fresh.trouble_at = None
@@ -128,7 +130,8 @@ async def _meet(tx: AsyncSession, loop: Loop, turn: Turn, failure: BoxFailure) -
     if failure.what == "again":
         restart_turn(turn, f"{failure.text} {ONCE_MORE}")
         return
-    turn.status, turn.error, turn.finished_at, turn.waits = "failed", failure.reason, now, None
+    move_turn(turn, TurnStatus.FAILED)
+    turn.error, turn.finished_at, turn.waits = failure.reason, now, None
     session = await tx.get_one(Session, turn.session_id)
     if failure.text not in session.notes:
         session.notes = [*session.notes, failure.text]
@@ -146,7 +149,8 @@ async def why_stopped(loop: Loop, box: str) -> str:
 def restart_turn(turn: Turn, why: str) -> None:
     """Queue the turn once more, and tell `why`; under another marker, since the old processes may still live."""
     turn.lost += 1
-    turn.status, turn.box, turn.result, turn.handed_at, turn.heartbeat_at = "queued", None, None, None, None
+    move_turn(turn, TurnStatus.QUEUED)
+    turn.box, turn.result, turn.handed_at, turn.heartbeat_at = None, None, None, None
     turn.changed_files = []
     turn.output_offset, turn.parser_state, turn.trouble_at, turn.begun_at = 0, {}, None, None
     turn.marker = f"{turn.marker.partition('_')[0]}_{turn.lost}"
@@ -171,6 +175,8 @@ def _patience(loop: Loop) -> Patience:
 
 async def _deaf(tx: AsyncSession, loop: Loop, turn: Turn) -> bool:
     """Whether other turns run and none of them was heard of lately either: then it is the service that was away."""
-    others = select(func.count(), func.max(Turn.heartbeat_at)).where(Turn.status == "running", Turn.id != turn.id)
+    others = select(func.count(), func.max(Turn.heartbeat_at)).where(
+        Turn.status == TurnStatus.RUNNING, Turn.id != turn.id
+    )
     count, heard = (await tx.execute(others)).one()
     return bool(count) and (heard or 0.0) < loop.clock() - loop.options.box_silence

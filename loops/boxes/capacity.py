@@ -13,12 +13,12 @@ from loops.boxes.queue import Bounds, Start, Up, Verdict, Wait, Waiting, schedul
 from loops.context import Loop
 from loops.options import LoopOptions
 from loops.protocol.tokens import renew_token
-from loops.sessions.decide import OPEN_SESSION
 from loops.store.database import alone
 from loops.store.leases import make_due
+from loops.store.states import OPEN_SESSION, TurnStatus
 from loops.store.tables import Box, Session, Turn
 
-HOLDING = ("queued", "ready", "running")
+HOLDING = (TurnStatus.QUEUED, TurnStatus.READY, TurnStatus.RUNNING)
 LOCK = "boxes"
 
 
@@ -50,7 +50,7 @@ async def read_queue(tx: AsyncSession, loop: Loop, *, turn_id: int | None = None
     found = await tx.execute(
         select(Turn.id, Session)
         .join(Session, Session.id == Turn.session_id)
-        .where(Turn.status == "queued", Turn.box.is_(None), Session.status.in_(OPEN_SESSION))
+        .where(Turn.status == TurnStatus.QUEUED, Turn.box.is_(None), Session.status.in_(OPEN_SESSION))
         .where(or_(patient, Turn.id == turn_id))
         .order_by(Turn.id)
     )
@@ -73,7 +73,7 @@ async def take_slot(loop: Loop, session: Session, turn_id: int) -> Slot | Wait |
     async with loop.database.write() as tx:
         await alone(tx, LOCK)
         turn = await tx.get_one(Turn, turn_id)
-        if turn.status != "queued":
+        if turn.status != TurnStatus.QUEUED:
             return None
         held = await tx.get(Box, turn.box) if turn.box else None
         if held is not None:

@@ -9,7 +9,7 @@ from loops.boxes import spares
 from loops.boxes.capacity import busy_boxes
 from loops.boxes.troubles import note_trouble
 from loops.context import Loop
-from loops.sessions.decide import OPEN_SESSION
+from loops.store.states import OPEN_SESSION
 from loops.store.tables import Box, Session, Turn
 
 log = structlog.get_logger(__name__)

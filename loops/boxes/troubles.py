@@ -5,6 +5,7 @@ from sqlalchemy import update
 
 from loops.context import Loop
 from loops.store.leases import make_due
+from loops.store.states import TurnStatus
 from loops.store.tables import Turn
 
 log = structlog.get_logger(__name__)
@@ -21,7 +22,7 @@ async def note_trouble(loop: Loop, box: str) -> None:
     """Have the turn in `box`, if there is one, and its box looked at now. What is true then is asked afresh."""
     now = loop.clock()
     async with loop.database.write() as tx:
-        held = (Turn.box == box, Turn.status.in_(("ready", "running")))
+        held = (Turn.box == box, Turn.status.in_((TurnStatus.READY, TurnStatus.RUNNING)))
         found = await tx.execute(update(Turn).where(*held).values(trouble_at=now).returning(Turn.session_id))
         for session in found.scalars().all():
             await make_due(tx, session, now)

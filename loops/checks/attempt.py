@@ -14,10 +14,15 @@ from loops.checks.next_attempt import GiveUp, History, Repair, Rerun, asked_abou
 from loops.checks.rerun_jobs import go_on, run_again, spent, wishes
 from loops.checks.shown_evidence import keep_evidence
 from loops.context import Loop
+from loops.conversations.asking import add_turn
+from loops.conversations.repeating import last_asked, repairs_of
 from loops.secrets.redact import Redactor
 from loops.sessions import decide
-from loops.sessions.conversations import Ask, add_turn
+from loops.sessions.ask import Ask, RedChecks, ReviewText, ThreadText
+from loops.sessions.ask_columns import ask_of
 from loops.sessions.finish import finish
+from loops.sessions.reasons import Reason
+from loops.store.states import SessionStatus, SubjectKind
 from loops.store.tables import Attempt, Log, Session, Turn
 
 
@@ -48,7 +53,7 @@ async def repair(loop: Loop, session: Session, action: decide.Repair) -> float |
         past = await _past(tx, session)
     if action.sha in past.heads:
         note = "The last turn changed nothing, and the checks are still red."
-        await finish(loop, session, decide.Finish("failed", reason="no_progress", note=note))
+        await finish(loop, session, decide.Finish(SessionStatus.FAILED, reason=Reason.NO_PROGRESS, note=note))
         return None
     off = session.options.get("autofix") is False
     wished = await wishes(loop, session, action.sha)
@@ -66,14 +71,14 @@ async def repair(loop: Loop, session: Session, action: decide.Repair) -> float |
     failed = failures(found)
     await keep_evidence(loop, session, action.sha, failed)
     if off:
-        await finish(loop, session, decide.Finish("failed", reason="autofix_off"))
+        await finish(loop, session, decide.Finish(SessionStatus.FAILED, reason=Reason.AUTOFIX_OFF))
         return None
     known = frozenset[str]() if past.asked else await known_at_base(loop, repo, session, state.red)
     match choose(failed, known, history, cap=session.cap, reruns=loop.options.reruns):
         case Rerun(again):
             return await run_again(loop, repo, session, f"{action.sha}:{len(wished) + 1}", again)
         case GiveUp(reason, note):
-            await finish(loop, session, decide.Finish("failed", reason=reason, note=note))
+            await finish(loop, session, decide.Finish(SessionStatus.FAILED, reason=reason, note=note))
         case Repair() as chosen:
             await _start(loop, session, action.sha, past, chosen)
     return None
@@ -82,26 +87,19 @@ async def repair(loop: Loop, session: Session, action: decide.Repair) -> float |
 async def _start(loop: Loop, session: Session, sha: str, past: Past, chosen: Repair) -> None:
     now = loop.clock()
     failed = chosen.failures
-    wish = Ask(
-        trigger="checks",
-        instruction="",
-        kind="checks",
-        by=None,
-        by_login="",
-        context={
-            "sha": sha,
-            "attempt": past.count + 1,
-            "checks": [_shown(each) for each in failed],
-            "logs": [each.first.log_name for each in failed if each.first.log],
-            "not_ours": list(chosen.not_ours),
-            "title": session.title,
-        },
+    about = RedChecks(
+        sha=sha,
+        attempt=past.count + 1,
+        title=session.title,
+        checks=tuple(_shown(each) for each in failed),
+        logs=tuple(each.first.log_name for each in failed if each.first.log),
+        not_ours=tuple(chosen.not_ours),
     )
     async with loop.database.write() as tx:
         if sha in (await _past(tx, session)).heads:
             return
         fresh = await tx.get_one(Session, session.id)
-        turn = await add_turn(tx, fresh, wish, now)
+        turn = await add_turn(tx, fresh, repairs_of(await last_asked(tx, session.id), about), now)
         tx.add(
             Attempt(
                 session_id=session.id,
@@ -140,8 +138,8 @@ async def _past(tx: AsyncSession, session: Session) -> Past:
     )
     by_people = list(found.scalars())
     since = [each for each in attempts if not by_people or each.turn_id > by_people[-1].id]
-    words = " ".join(f"{turn.context.get('instruction', '')} {turn.context.get('title', '')}" for turn in by_people)
-    earlier = await _earlier(tx, session) if session.subject_kind == "branch" else ()
+    words = " ".join(_words(ask_of(turn)) for turn in by_people)
+    earlier = await _earlier(tx, session) if session.subject_kind is SubjectKind.BRANCH else ()
     return Past(
         count=len(since),
         fingerprints=(*earlier, *(each.fingerprint for each in since)),
@@ -151,12 +149,17 @@ async def _past(tx: AsyncSession, session: Session) -> Past:
     )
 
 
+def _words(ask: Ask) -> str:
+    title = ask.about.title if isinstance(ask.about, ThreadText | ReviewText) else ""
+    return f"{ask.instruction} {title}"
+
+
 async def _earlier(tx: AsyncSession, session: Session) -> tuple[str, ...]:
     """The fingerprints of former sessions about this branch: a branch that stays red costs no attempts for ever."""
     found = await tx.execute(
         select(Attempt.fingerprint)
         .join(Session, Session.id == Attempt.session_id)
-        .where(Session.repository_id == session.repository_id, Session.subject_kind == "branch")
+        .where(Session.repository_id == session.repository_id, Session.subject_kind == SubjectKind.BRANCH)
         .where(Session.base_branch == session.base_branch, Session.id < session.id)
         .order_by(Attempt.id)
     )

@@ -10,6 +10,7 @@ from github.repositories import queries
 from loops.checks.collect import collect
 from loops.context import Loop
 from loops.secrets.redact import Redactor
+from loops.store.states import SubjectKind
 from loops.store.tables import Session
 
 
@@ -19,7 +20,7 @@ async def known_at_base(loop: Loop, repo: RepositoryHandle, session: Session, re
 
     A session about the red base branch itself compares with nothing: repairing it is what it is for.
     """
-    if session.base_branch is None or session.head_sha is None or session.subject_kind == "branch":
+    if session.base_branch is None or session.head_sha is None or session.subject_kind is SubjectKind.BRANCH:
         return frozenset()
     try:
         compared = await queries.compare(repo, session.base_branch, session.head_sha)

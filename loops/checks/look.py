@@ -8,10 +8,11 @@ from github.checks.state import Check, snapshot
 from github.client.repository import RepositoryHandle
 from github.repositories import queries
 from loops.context import Loop
+from loops.conversations.pull_state import has_ended, may_be_late
 from loops.sessions import decide
-from loops.sessions.pull_state import has_ended, may_be_late
 from loops.sessions.snapshots import rules
 from loops.store import journal
+from loops.store.states import SubjectKind
 from loops.store.tables import Repository, Session
 
 
@@ -60,7 +61,7 @@ async def _moved(loop: Loop, repo: RepositoryHandle, session: Session, sha: str)
         return False
     if may_be_late(session, loop.clock()) and await queries.is_before(repo, tip, sha):
         return False
-    if session.subject_kind == "branch" and await queries.head(repo, session.base_branch or "") == sha:
+    if session.subject_kind is SubjectKind.BRANCH and await queries.head(repo, session.base_branch or "") == sha:
         return False  # the next red commit of the branch that is watched, before its repair
     now = loop.clock()
     async with loop.database.write() as tx:

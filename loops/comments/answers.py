@@ -44,6 +44,14 @@ def nothing_open(handle: str) -> str:
     return f"Nothing of mine is open here. `@{handle} help` shows what can be asked for."
 
 
+def nothing_to_repeat(handle: str) -> str:
+    """A retry where nobody asked for anything yet."""
+    return (
+        f"There is nothing here that I could do once more. Mention `@{handle}` with what to do, or alone: then I work "
+        f"on this as it stands. `@{handle} help` shows what can be asked for."
+    )
+
+
 def repairs(on: bool, handle: str) -> str:
     """Repairs of red checks were switched on or off."""
     if on:

@@ -10,7 +10,7 @@ from github.client.repository import RepositoryHandle
 from loops.comments.status_comment import StatusComment, headline
 from loops.context import Loop
 from loops.sessions import effects
-from loops.sessions.decide import OPEN_SESSION
+from loops.store.states import OPEN_SESSION
 from loops.store.tables import Session
 
 log = structlog.get_logger(__name__)

@@ -16,10 +16,11 @@ from loops.comments.public_text import public_text
 from loops.comments.threads import answer_threads
 from loops.context import Loop
 from loops.secrets.redact import Redactor
-from loops.sessions.decide import OPEN_TURN, cancelled
+from loops.sessions.ask import asked_by
+from loops.sessions.decide import cancelled
 from loops.sessions.effects import find, show
-from loops.sessions.people import asked_by
 from loops.sessions.snapshots import turns_of
+from loops.store.states import OPEN_TURN
 from loops.store.tables import Attempt, Person, Repository, Session, Turn
 
 log = structlog.get_logger(__name__)

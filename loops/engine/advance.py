@@ -20,6 +20,7 @@ from loops.sessions import decide
 from loops.sessions.finish import finish, mark_ready
 from loops.sessions.snapshots import snapshot, turns_of
 from loops.store import leases
+from loops.store.states import SessionStatus
 from loops.store.tables import Session
 from loops.turns.finish_turn import finish_turn
 from loops.turns.prepare import prepare
@@ -109,7 +110,7 @@ async def _back_off(loop: Loop, session_id: int, error: Exception) -> float | No
     if not final:
         delay = min(BACK_OFF_LIMIT, 0.5 * 2 ** min(failures, 12))
         return float(loop.clock() + delay * random.uniform(0.8, 1.2))  # noqa: S311
-    await finish(loop, session, decide.Finish("failed", reason=f"{type(error).__name__}: {error}"))
+    await finish(loop, session, decide.Finish(SessionStatus.FAILED, reason=f"{type(error).__name__}: {error}"))
     try:
         await update_comment(loop, session_id)
     except errors.GitHubError as untold:

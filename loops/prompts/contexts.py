@@ -23,7 +23,7 @@ class Guidance:
 
 
 @dataclass(frozen=True)
-class Turn:
+class TurnContext:
     """What every prompt says. `instruction` is the asker's own words and the only text here that is an order.
 
     `summary` tells what went before, for a conversation that cannot be resumed. `env_file` is the path of a file with
@@ -47,7 +47,7 @@ class IssuePrompt:
     """First turn on an issue."""
 
     kind: ClassVar[str] = "issue"
-    turn: Turn
+    turn: TurnContext
     number: int
     title: str
     body: Text
@@ -59,7 +59,7 @@ class PullRequestPrompt:
     """A mention on a pull request."""
 
     kind: ClassVar[str] = "pull"
-    turn: Turn
+    turn: TurnContext
     number: int
     title: str
     body: Text
@@ -82,7 +82,7 @@ class ReviewPrompt:
     """Feedback of a reviewer on a pull request. `state` is GitHub's: `changes_requested`, `commented`."""
 
     kind: ClassVar[str] = "review"
-    turn: Turn
+    turn: TurnContext
     number: int
     title: str
     review: Text
@@ -114,7 +114,7 @@ class ChecksPrompt:
     """Checks went red on `sha`. `attempt` counts from 1 up to `cap`; `earlier` says in a line each what was tried."""
 
     kind: ClassVar[str] = "checks"
-    turn: Turn
+    turn: TurnContext
     sha: str
     checks: tuple[FailedCheck, ...]
     attempt: int = 1
@@ -129,7 +129,7 @@ class ConflictPrompt:
     """`theirs` was merged into the branch and left conflicts in `files`. `commits`: the other side, a line each."""
 
     kind: ClassVar[str] = "conflict"
-    turn: Turn
+    turn: TurnContext
     theirs: str
     files: tuple[str, ...]
     commits: tuple[str, ...] = ()

@@ -10,7 +10,9 @@ from sqlalchemy import or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from loops.runtimes import registry
+from loops.sessions.transitions import move_turn
 from loops.store.leases import make_due
+from loops.store.states import TurnStatus
 from loops.store.tables import Box, Turn
 
 log = structlog.get_logger(__name__)
@@ -30,7 +32,9 @@ class Assignment:
 async def is_waiting(tx: AsyncSession, box: str) -> bool:
     """Whether the box has a turn to start or to go on with: cheap, for polling."""
     found = await tx.execute(
-        select(Turn.id).where(Turn.box == box, or_(Turn.status == "ready", Turn.status == "running")).limit(1)
+        select(Turn.id)
+        .where(Turn.box == box, or_(Turn.status == TurnStatus.READY, Turn.status == TurnStatus.RUNNING))
+        .limit(1)
     )
     return found.first() is not None
 
@@ -43,7 +47,7 @@ async def take(tx: AsyncSession, box: str, *, holding: str | None, now: float) -
     """
     # also makes two requests of one box queue up behind each other
     await tx.execute(update(Box).where(Box.name == box).values(seen_at=now))
-    turn = await _oldest(tx, box, "running")
+    turn = await _oldest(tx, box, TurnStatus.RUNNING)
     if turn is not None:
         if holding == turn.public_id:
             return Assignment()
@@ -51,10 +55,10 @@ async def take(tx: AsyncSession, box: str, *, holding: str | None, now: float) -
             return Assignment(turn=turn)
         forgotten = now - (turn.heartbeat_at or turn.handed_at or 0.0) > FORGOTTEN_AFTER
         return Assignment(forgotten=turn if forgotten else None)
-    turn = await _oldest(tx, box, "ready")
+    turn = await _oldest(tx, box, TurnStatus.READY)
     if turn is None:
         return Assignment()
-    turn.status = "running"
+    move_turn(turn, TurnStatus.RUNNING)
     turn.waits = None
     await make_due(tx, turn.session_id, now)  # the comment still says that it waits
     turn.handed_at = turn.heartbeat_at = now

@@ -16,8 +16,10 @@ from loops.runtimes.base import Ending, clip
 from loops.runtimes.registry import get
 from loops.runtimes.spec import Price
 from loops.secrets.redact import Redactor
+from loops.sessions.transitions import turns_that_may_become
 from loops.store import journal, leases
 from loops.store.database import Database
+from loops.store.states import TurnStatus
 from loops.store.tables import Blob, Log, Session, Turn
 
 SLACK = 64 * 1024
@@ -39,7 +41,7 @@ def blob_sha(content: bytes) -> str:
 
 async def store_object(database: Database, turn: Turn, sha: str, content: bytes) -> None:
     """Keep the changed file `content`; twice is once. Raises TurnOver, WrongObject or TooLarge."""
-    if turn.status != "running":
+    if turn.status != TurnStatus.RUNNING:
         raise TurnOver(f"turn {turn.public_id} is {turn.status}")
     most = int(turn.limits.get("file_bytes") or 0)
     if most and len(content) > most + SLACK:
@@ -97,9 +99,9 @@ async def store_result(
     async with database.write() as tx:
         done = await tx.execute(
             update(Turn)
-            .where(Turn.id == turn.id, Turn.status == "running")
+            .where(Turn.id == turn.id, Turn.status.in_(turns_that_may_become(TurnStatus.REPORTED)))
             .values(
-                status="reported",
+                status=TurnStatus.REPORTED,
                 result=stored,
                 message=message or None,
                 tree_sha=result.tree,

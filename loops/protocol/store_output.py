@@ -18,6 +18,7 @@ from loops.sessions.caps import Caps
 from loops.sessions.spending import spent_before, spent_of
 from loops.store import journal
 from loops.store.database import Database
+from loops.store.states import TurnStatus
 from loops.store.tables import Box, Turn
 
 IN_A_THREAD = 32 * 1024
@@ -53,7 +54,7 @@ async def store_output(
     A chunk that comes again, or overlaps what is stored, adds only what is new; one that would leave a gap adds
     nothing, and the answer says where to go on.
     """
-    if turn.status != "running":
+    if turn.status != TurnStatus.RUNNING:
         raise TurnOver(f"turn {turn.public_id} is {turn.status}")
     overlaps = output.offset <= turn.output_offset
     fresh = data[turn.output_offset - output.offset :] if overlaps else b""
@@ -62,7 +63,7 @@ async def store_output(
     async with database.write() as tx:
         if not await _store(tx, turn, new, now, begins=begins):
             current = await tx.get_one(Turn, turn.id)
-            if current.status != "running":
+            if current.status != TurnStatus.RUNNING:
                 raise TurnOver(f"turn {current.public_id} is {current.status}")
             return Taken(OutputAnswer(current.output_offset, current.stop_reason), 0)
         stop = (await tx.execute(select(Turn.stop_reason).where(Turn.id == turn.id))).scalar_one()
@@ -95,7 +96,7 @@ async def _store(tx: AsyncSession, turn: Turn, new: ParsedOutput, now: float, *,
         values["changed_files"] = _edited(turn, new.edited)
     done = await tx.execute(
         update(Turn)
-        .where(Turn.id == turn.id, Turn.status == "running", Turn.output_offset == turn.output_offset)
+        .where(Turn.id == turn.id, Turn.status == TurnStatus.RUNNING, Turn.output_offset == turn.output_offset)
         .values(**values)
     )
     if rows(done) != 1:

@@ -3,18 +3,22 @@
 from sqlalchemy import select
 
 from github.webhooks.outcomes import Request, Subject
+from github.webhooks.sources import CheckButton
 from loops.context import Loop
 from loops.store.tables import Session
 
 
 async def subject_of_button(loop: Loop, request: Request) -> Subject | None:
     """The issue or pull request of the session that our check run names, or that watches its commit."""
+    button = request.source
+    if not isinstance(button, CheckButton):
+        return None
     async with loop.database.read() as tx:
         query = select(Session).where(Session.repository_id == request.repo.id)
-        if request.external_id:
-            query = query.where(Session.public_id == request.external_id)
+        if button.external_id:
+            query = query.where(Session.public_id == button.external_id)
         else:
-            query = query.where(Session.head_sha == request.sha).order_by(Session.id.desc())
+            query = query.where(Session.head_sha == button.sha).order_by(Session.id.desc())
         session = (await tx.execute(query.limit(1))).scalar_one_or_none()
     if session is None:
         return None

@@ -7,16 +7,16 @@ from github.client.repository import RepositoryHandle
 from github.repositories import queries
 from github.repositories.config import PATH, RepositoryConfig
 from github.repositories.queries import Pull
-from github.webhooks.outcomes import Actor, Hint, News
+from github.webhooks.outcomes import Actor, Hint, LifecycleEvent
 from loops.comments import answers
 from loops.context import Loop
+from loops.conversations.finding import Topic
+from loops.conversations.watching import watch
 from loops.requests.decision import Decision
-from loops.requests.labels import label_of
-from loops.sessions import conversations
-from loops.sessions.conversations import Topic
-from loops.sessions.decide import OPEN_SESSION
+from loops.requests.labels import is_among, label_of
 from loops.sessions.known_accounts import remember_installation, remember_person, remember_repository
 from loops.store.leases import make_due
+from loops.store.states import OPEN_SESSION, SubjectKind
 from loops.store.tables import Session
 
 DEBOUNCE = 0.3  # seconds; suites, runs and checks of one push report within a moment of each other
@@ -42,7 +42,7 @@ async def take_hint(loop: Loop, hint: Hint) -> Decision:
     return await _unasked(loop, hint)
 
 
-async def take_opened(loop: Loop, news: News) -> Decision:
+async def take_opened(loop: Loop, news: LifecycleEvent) -> Decision:
     """A pull request was opened: its head may have gone red before, and no event will say so again."""
     noted, subject = Decision("noted", news.change.value), news.subject
     if news.repo is None or subject is None or subject.head_repository_id != news.repo.id:
@@ -73,9 +73,7 @@ async def _unasked(loop: Loop, hint: Hint) -> Decision:
         if owner is not None:
             await remember_person(tx, owner, now)
         config = loaded.config.model_dump(mode="json", exclude_unset=True)
-        session = await conversations.watch(
-            tx, topic, owner=owner.id if owner else None, cap=cap, config=config, now=now
-        )
+        session = await watch(tx, topic, owner=owner.id if owner else None, cap=cap, config=config, now=now)
         if isinstance(session, Session) and loaded.problems:
             session.notes = [answers.config_problems(PATH, list(map(str, loaded.problems)))]
     if isinstance(session, str):
@@ -101,7 +99,9 @@ async def _topic(
             return f"{hint.sha[:12]} is not the head of {default_branch} any more"
         title = f"Repair the checks of {default_branch}"
         where = hint.repo
-        return Topic(where.installation_id, where.id, "branch", None, title, default_branch, None, hint.sha), None
+        return Topic(
+            where.installation_id, where.id, SubjectKind.BRANCH, None, title, default_branch, None, hint.sha
+        ), None
     why = f"no open pull request of this repository has the red head {hint.sha[:12]}; those from forks never start"
     for pull in await queries.pulls_of_commit(repo, hint.sha):
         if pull.state != "open" or pull.head_sha != hint.sha:
@@ -114,7 +114,7 @@ async def _topic(
         topic = Topic(
             installation_id=hint.repo.installation_id,
             repository_id=hint.repo.id,
-            kind="pull",
+            kind=SubjectKind.PULL,
             number=pull.number,
             title=pull.title,
             base_branch=pull.base_ref,
@@ -141,6 +141,6 @@ def _unwanted(loop: Loop, config: RepositoryConfig, pull: Pull) -> str:
     if not config.autofix.author_matches(pull.author):
         return f"#{pull.number} is by {pull.author}, whom `autofix.authors` does not name"
     label = label_of(loop, config)
-    if watched == "labeled" and label.lower() not in {name.lower() for name in pull.labels}:
+    if watched == "labeled" and not is_among(label, pull.labels):
         return f"#{pull.number} does not have the label `{label}`"
     return ""

@@ -1,5 +1,9 @@
-"""Which label asks us to work: the repository's, where it names one."""
+"""Which label asks us to work: the repository's, where it names one. Only this says whether a label is ours."""
 
+from collections.abc import Iterable
+
+from github.client.repository import RepositoryHandle
+from github.repositories import queries
 from github.repositories.config import RepositoryConfig
 from loops.context import Loop
 
@@ -7,3 +11,15 @@ from loops.context import Loop
 def label_of(loop: Loop, config: RepositoryConfig | None) -> str:
     """The label of a repository with these settings."""
     return config.label if config is not None and "label" in config.model_fields_set else loop.me.label
+
+
+def is_among(label: str, names: Iterable[str]) -> bool:
+    """Whether `label` is one of these names, as GitHub compares labels."""
+    return label.lower() in {name.lower() for name in names}
+
+
+async def is_ours(loop: Loop, repo: RepositoryHandle, label: str) -> bool:
+    """Whether setting `label` in this repository asks us."""
+    facts = await queries.facts(repo)
+    loaded = await queries.settings(repo, facts.default_branch) if facts.default_branch else None
+    return is_among(label_of(loop, loaded.config if loaded else None), [label])

@@ -3,14 +3,15 @@
 from sqlalchemy import ColumnElement, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from github.webhooks.outcomes import Change, News
+from github.webhooks.outcomes import Change, LifecycleEvent
 from loops.context import Loop
+from loops.conversations.cancelling import cancel
+from loops.conversations.pull_state import ENDS, PULL_STATES
+from loops.conversations.withdrawing import withdraw
 from loops.requests.decision import Decision
-from loops.sessions import conversations
-from loops.sessions.decide import OPEN_SESSION
 from loops.sessions.known_accounts import remember_installation, remember_repository
-from loops.sessions.pull_state import ENDS, PULL_STATES
 from loops.store.leases import make_due
+from loops.store.states import OPEN_SESSION, SessionStatus
 from loops.store.tables import Installation, Repository, Session
 
 GRANTS = (
@@ -22,7 +23,7 @@ GRANTS = (
 )
 
 
-async def take_news(loop: Loop, news: News) -> Decision:
+async def take_lifecycle_event(loop: Loop, news: LifecycleEvent) -> Decision:
     """Bring what we keep up to date, and end or wake the conversations concerned."""
     now = loop.clock()
     if news.change in GRANTS:
@@ -30,7 +31,7 @@ async def take_news(loop: Loop, news: News) -> Decision:
     async with loop.database.write() as tx:
         await _remember(tx, news, now)
         if news.change is Change.COMMENT_DELETED and news.repo and news.source:
-            touched = await conversations.withdraw(tx, news.repo.id, news.source.id, now)
+            touched = await withdraw(tx, news.repo.id, news.source.id, now)
             return Decision("noted", news.change.value, touched[0] if touched else None)
         concerned = await _concerned(tx, news)
         for session in concerned:
@@ -38,21 +39,21 @@ async def take_news(loop: Loop, news: News) -> Decision:
     return Decision("noted", news.change.value, concerned[0].id if concerned else None)
 
 
-async def _tell_session(tx: AsyncSession, session: Session, news: News, now: float) -> None:
+async def _tell_session(tx: AsyncSession, session: Session, news: LifecycleEvent, now: float) -> None:
     if news.change in PULL_STATES and news.subject is not None:
         if session.pull_number not in (None, news.subject.number):
             return  # the fork's, which our own pull request outlives
         session.pull_state = PULL_STATES[news.change]
     if news.change is Change.BRANCH_MOVED:
-        if session.status == "waiting" and news.after and news.after != session.head_sha:
+        if session.status is SessionStatus.WAITING and news.after and news.after != session.head_sha:
             session.head_sha, session.pushed_at, session.hint_at = news.after, now, now
             await tx.flush()
             await make_due(tx, session.id, now)
     elif news.change in ENDS:
-        await conversations.cancel(tx, session, ENDS[news.change], now)
+        await cancel(tx, session, ENDS[news.change], now)
 
 
-async def _concerned(tx: AsyncSession, news: News) -> list[Session]:
+async def _concerned(tx: AsyncSession, news: LifecycleEvent) -> list[Session]:
     where: list[ColumnElement[bool]] = [Session.status.in_(OPEN_SESSION)]
     if news.change in PULL_STATES:
         where = []
@@ -72,7 +73,7 @@ async def _concerned(tx: AsyncSession, news: News) -> list[Session]:
     return list((await tx.execute(select(Session).where(*where))).scalars())
 
 
-async def _remember(tx: AsyncSession, news: News, now: float) -> None:
+async def _remember(tx: AsyncSession, news: LifecycleEvent, now: float) -> None:
     await remember_installation(tx, news.installation_id, news.account, now)
     marks: dict[Change, dict[str, float | None]] = {
         Change.UNINSTALLED: {"removed_at": now},

@@ -13,9 +13,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from github.repositories.refs import branch_problem
 from loops.accounts.choice import CannotRun, choose
-from loops.sessions import conversations
-from loops.sessions.conversations import Ask, Topic
+from loops.conversations.asking import begin
+from loops.conversations.cancelling import cancel as cancel_session
+from loops.conversations.finding import Topic, lock
+from loops.sessions.ask import Ask, Asker, ThreadText, TurnOptions
+from loops.sessions.ask_columns import options_json
 from loops.store import journal
+from loops.store.states import Origin, SubjectKind, Trigger
 from loops.store.tables import Audit, Event, Installation, Person, Repository, Session, Turn
 
 STEPS = (1, 200)
@@ -146,25 +150,23 @@ async def start(tx: AsyncSession, tenant: int, wish: Start, *, surface: str, cap
     repository = await find_repository(tx, tenant, wish.repository)
     person = await _person(tx, wish.person) if wish.person else None
     owner = person.id if person else None
-    options: dict[str, Any] = {
-        "base": wish.base, "steps": wish.max_steps, "runtime": wish.runtime, "model": wish.model,
-    }  # fmt: skip
+    options = TurnOptions(runtime=wish.runtime, model=wish.model, base=wish.base, steps=wish.max_steps)
     if wish.runtime:
         try:
-            await choose(tx, tenant, owner, options=options, config={}, default=wish.runtime)
+            await choose(tx, tenant, owner, options=options_json(options), config={}, default=wish.runtime)
         except CannotRun as error:
             raise Invalid("runtime", str(error)) from None
+    title = instruction.splitlines()[0]
     ask = Ask(
-        trigger="started",
+        trigger=Trigger.STARTED,
+        asker=Asker(owner, person.login if person else surface),
+        about=ThreadText(title=title),
         instruction=instruction,
-        kind="issue",
-        by=owner,
-        by_login=person.login if person else surface,
-        surface=surface,
-        options={name: value for name, value in options.items() if value is not None},
+        options=options,
+        origin=Origin(surface),
     )
-    topic = Topic(tenant, repository.id, "issue", None, instruction.splitlines()[0], base_branch=wish.base)
-    session = await conversations.begin(tx, topic, ask, owner=owner, cap=cap, now=now)
+    topic = Topic(tenant, repository.id, SubjectKind.ISSUE, None, title, base_branch=wish.base)
+    session = await begin(tx, topic, ask, owner=owner, cap=cap, now=now)
     _audit(tx, session, person.login if person else surface, surface, "started", now)
     return Started(session.public_id, session.status, session.id, session.wake)
 
@@ -176,7 +178,7 @@ async def get(tx: AsyncSession, tenant: int, session: str, *, after: int = 0, ev
     return Shown(
         **_brief(row, repository, person),
         instruction=row.instruction,
-        base_branch=row.base_branch or row.options.get("base"),
+        base_branch=row.base_branch,
         trigger=row.trigger,
         cap=row.cap,
         summary=row.summary,
@@ -191,9 +193,9 @@ async def get(tx: AsyncSession, tenant: int, session: str, *, after: int = 0, ev
 async def cancel(tx: AsyncSession, tenant: int, session: str, *, by: str, surface: str, now: float) -> Cancelled:
     """Ask for a session's end. Twice is once; a session that ended stays as it is. Raises Unknown."""
     row, _, _ = await _one(tx, tenant, session)
-    await conversations.lock(tx, row.repository_id)
+    await lock(tx, row.repository_id)
     await tx.refresh(row)
-    was_open = await conversations.cancel(tx, row, by, now)
+    was_open = await cancel_session(tx, row, by, now)
     if was_open:
         _audit(tx, row, by, surface, "cancelled", now)
     await tx.refresh(row)

@@ -7,13 +7,15 @@ from github.client import errors
 from github.client.permanent_errors import most_tries
 from github.webhooks import triggers
 from github.webhooks.events import BadPayload, parse
-from github.webhooks.outcomes import Change, Hint, Ignored, News, Outcome, Refused, Request
+from github.webhooks.outcomes import Change, Declined, Hint, Ignored, LifecycleEvent, Outcome, Request
 from loops.comments import answers
 from loops.context import Loop
 from loops.requests.check_hints import take_hint, take_opened
 from loops.requests.decision import Decision
-from loops.requests.lifecycle_events import take_news
-from loops.requests.requests import answer, refuse, take_request
+from loops.requests.labels import is_ours
+from loops.requests.lifecycle_events import take_lifecycle_event
+from loops.requests.replies import answer
+from loops.requests.take_request import decline, take_request
 from loops.store.tables import Delivery, Installation
 
 log = structlog.get_logger(__name__)
@@ -66,8 +68,8 @@ async def _suspended(loop: Loop, installation_id: int | None) -> None:
         await tx.execute(update(Installation).where(*where).values(suspended_at=loop.clock()))
 
 
-def _installation(outcome: Request | Hint | Refused | News) -> int:
-    return outcome.installation_id if isinstance(outcome, News) else outcome.repo.installation_id
+def _installation(outcome: Request | Hint | Declined | LifecycleEvent) -> int:
+    return outcome.installation_id if isinstance(outcome, LifecycleEvent) else outcome.repo.installation_id
 
 
 async def _handle(loop: Loop, guid: str, outcome: Outcome) -> Decision:
@@ -78,12 +80,12 @@ async def _handle(loop: Loop, guid: str, outcome: Outcome) -> Decision:
             return await take_request(loop, guid, outcome)
         case Hint():
             return await take_hint(loop, outcome)
-        case News():
-            noted = await take_news(loop, outcome)
+        case LifecycleEvent():
+            noted = await take_lifecycle_event(loop, outcome)
             opened = outcome.change is Change.PULL_OPENED and noted.session_id is None
             return await take_opened(loop, outcome) if opened else noted
-        case Refused():
-            return await refuse(loop, outcome)
+        case Declined():
+            return await decline(loop, outcome)
         case Ignored():
             return Decision("ignored", outcome.reason)
 
@@ -93,10 +95,10 @@ async def _say_so(loop: Loop, delivery: Delivery, error: Exception) -> None:
     outcome = triggers.decide(parse(delivery.event, delivery.body or b""), loop.me)
     if not isinstance(outcome, Request) or outcome.subject is None:
         return
-    if outcome.label and outcome.label.lower() != loop.me.label.lower():
-        return  # some label: nobody spoke to us, as far as we know
     repo = loop.github.repository(outcome.repo.installation_id, outcome.repo.id, outcome.repo.full_name)
     try:
+        if outcome.label and not await is_ours(loop, repo, outcome.label):
+            return
         if (await loop.access.of(repo, outcome.actor.login, outcome.actor.id)).may_write:
             await answer(repo, outcome, outcome.subject, answers.broken(type(error).__name__))
     except errors.GitHubError as unsaid:

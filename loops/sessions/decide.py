@@ -6,8 +6,8 @@ nothing is left to do. An action that was performed but not recorded comes out a
 
 from dataclasses import dataclass
 
-OPEN_TURN = ("queued", "ready", "running", "reported")
-OPEN_SESSION = ("pending", "running", "waiting")
+from loops.sessions.reasons import Outcome, Reason
+from loops.store.states import OPEN_SESSION, OPEN_TURN, SessionStatus, TurnKind, TurnStatus
 
 
 @dataclass(frozen=True)
@@ -15,8 +15,8 @@ class TurnSnapshot:
     """A turn as far as decisions need it. `by_person`: somebody asked for it, so it is no attempt."""
 
     id: int
-    kind: str
-    status: str
+    kind: TurnKind
+    status: TurnStatus
     by_person: bool
     commit: str | None = None
     error: str | None = None  # why it failed: a reason of the session's states
@@ -53,7 +53,7 @@ class Waits:
 class SessionSnapshot:
     """A session as far as decisions need it."""
 
-    status: str
+    status: SessionStatus
     turns: tuple[TurnSnapshot, ...]
     waits: Waits
     now: float
@@ -116,10 +116,10 @@ class MarkReady:
 
 @dataclass(frozen=True)
 class Finish:
-    """The session ends."""
+    """The session ends. `reason` is a Reason, perhaps with a colon and a detail, or the sentence of who ended it."""
 
-    status: str
-    outcome: str | None = None
+    status: SessionStatus
+    outcome: Outcome | None = None
     reason: str | None = None
     note: str = ""  # for people: what happened and what to do
 
@@ -147,26 +147,30 @@ def decide(now: SessionSnapshot) -> Action:
     if last is None:
         if now.head is not None:
             return _checks(now, now.head)
-        return Finish("failed", reason="no_turn", note="The session has no turn: nothing was asked.")
-    if last.status == "failed":
-        return Finish("failed", reason=last.error or "agent_failed")
-    if last.status == "cancelled" and now.head is None:
-        return Finish("cancelled", reason=last.error)
-    if last.commit is None and not last.by_person and last.kind == "checks":
-        return Finish("failed", reason="no_progress", note="The agent changed nothing, and the checks are still red.")
+        return Finish(SessionStatus.FAILED, reason=Reason.NO_TURN, note="The session has no turn: nothing was asked.")
+    if last.status is TurnStatus.FAILED:
+        return Finish(SessionStatus.FAILED, reason=last.error or Reason.AGENT_FAILED)
+    if last.status is TurnStatus.CANCELLED and now.head is None:
+        return Finish(SessionStatus.CANCELLED, reason=last.error)
+    if last.commit is None and not last.by_person and last.kind is TurnKind.CHECKS:
+        return Finish(
+            SessionStatus.FAILED,
+            reason=Reason.NO_PROGRESS,
+            note="The agent changed nothing, and the checks are still red.",
+        )
     if now.head is None or (now.pull is None and all(turn.commit is None for turn in now.turns)):
-        return Finish("completed", outcome="answered" if last.answered else "no_changes")
+        return Finish(SessionStatus.COMPLETED, outcome=Outcome.ANSWERED if last.answered else Outcome.NO_CHANGES)
     return _checks(now, now.head)
 
 
 def _cancel(now: SessionSnapshot, active: TurnSnapshot | None) -> Action:
-    if active is not None and active.status in ("running", "ready"):
+    if active is not None and active.status in (TurnStatus.RUNNING, TurnStatus.READY):
         if active.stop_reason is None:
             return Stop(active.id, cancelled(now.cancel_by or ""))
         heard = max(active.heard_at or 0.0, active.ready_at or 0.0)
         if active.heard_at is not None and now.now - heard < now.waits.box_silence + now.waits.stop_grace:
             return Sleep(heard + now.waits.box_silence + now.waits.stop_grace)
-    return Finish("cancelled", reason=cancelled(now.cancel_by or ""))
+    return Finish(SessionStatus.CANCELLED, reason=cancelled(now.cancel_by or ""))
 
 
 def cancelled(by: str) -> str:
@@ -175,9 +179,9 @@ def cancelled(by: str) -> str:
 
 
 def _turn(now: SessionSnapshot, turn: TurnSnapshot) -> Action:
-    if turn.status == "queued":
+    if turn.status is TurnStatus.QUEUED:
         return Prepare(turn.id)
-    if turn.status == "reported":
+    if turn.status is TurnStatus.REPORTED:
         return FinishTurn(turn.id)
     if turn.trouble:
         return LookAtBox(turn.id)
@@ -194,15 +198,15 @@ def _checks(now: SessionSnapshot, head: str) -> Action:
         return LookAtChecks(head)
     match checks.state:
         case "green" | "none":
-            outcome = "green" if checks.state == "green" else "no_checks"
-            return MarkReady() if now.draft else Finish("completed", outcome=outcome)
+            outcome = Outcome.GREEN if checks.state == "green" else Outcome.NO_CHECKS
+            return MarkReady() if now.draft else Finish(SessionStatus.COMPLETED, outcome=outcome)
         case "red":
             return Repair(head)
         case "conflicted":
-            return Finish("failed", reason="conflict", note=checks.explanation)
+            return Finish(SessionStatus.FAILED, reason=Reason.CONFLICT, note=checks.explanation)
         case "missing_required" | "overdue":
-            return Finish("failed", reason="checks_never_settled", note=checks.explanation)
+            return Finish(SessionStatus.FAILED, reason=Reason.CHECKS_NEVER_SETTLED, note=checks.explanation)
         case "awaiting_approval" | "cancelled" if now.now - now.pushed_at >= now.waits.longest:
-            return Finish("failed", reason="checks_never_settled", note=checks.explanation)
+            return Finish(SessionStatus.FAILED, reason=Reason.CHECKS_NEVER_SETTLED, note=checks.explanation)
     due = min(checks.look_again or now.now + now.waits.poll, checks.asked_at + now.waits.poll)
     return LookAtChecks(head) if now.now >= due else Sleep(due)

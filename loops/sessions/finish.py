@@ -2,11 +2,14 @@
 
 import structlog
 from sqlalchemy import delete, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from github.publishing import pulls
 from loops.context import Loop
-from loops.sessions import conversations, decide
+from loops.sessions import decide
+from loops.sessions.transitions import move_session, move_turn
 from loops.store import journal
+from loops.store.states import OPEN_SESSION, OPEN_TURN, TurnStatus
 from loops.store.tables import Blob, Log, Repository, Session, Turn
 
 log = structlog.get_logger(__name__)
@@ -17,13 +20,14 @@ async def finish(loop: Loop, session: Session, action: decide.Finish) -> None:
     now = loop.clock()
     async with loop.database.write() as tx:
         fresh = await tx.get_one(Session, session.id)
-        if fresh.status in ("completed", "failed", "cancelled"):
+        if fresh.status not in OPEN_SESSION:
             return
-        fresh.status, fresh.outcome, fresh.reason = action.status, action.outcome, action.reason
+        move_session(fresh, action.status)
+        fresh.outcome, fresh.reason = action.outcome, action.reason
         fresh.completed_at, fresh.due_at = now, None
         if action.note and action.note not in fresh.notes:
             fresh.notes = [*fresh.notes, action.note]
-        await conversations.abandon_open_turns(tx, session.id, action.reason or action.status, now)
+        await _abandon_open_turns(tx, session.id, action.reason or action.status, now)
         turns = select(Turn.id).where(Turn.session_id == session.id)
         await tx.execute(delete(Log).where(Log.turn_id.in_(turns)))
         await tx.execute(update(Turn).where(Turn.session_id == session.id).values(given=None))
@@ -45,3 +49,12 @@ async def mark_ready(loop: Loop, session: Session, _action: decide.MarkReady) ->
     async with loop.database.write() as tx:
         fresh = await tx.get_one(Session, session.id)
         fresh.pull_draft = False
+
+
+async def _abandon_open_turns(tx: AsyncSession, session_id: int, why: str, now: float) -> None:
+    """Turns that are still open end with their session."""
+    open_turns = select(Turn).where(Turn.session_id == session_id, Turn.status.in_(OPEN_TURN))
+    for turn in (await tx.execute(open_turns)).scalars():
+        move_turn(turn, TurnStatus.CANCELLED)
+        turn.error, turn.finished_at = why, now
+    await tx.flush()

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from loops.sessions.ask_columns import ask_of
+from loops.store.states import OPEN_TURN, Trigger
 from loops.store.tables import Turn
 
 ASKED, ANSWERED, IN_ALL = 600, 1_500, 12_000
@@ -14,14 +16,14 @@ def recap(turns: Sequence[Turn], runtime: str, *, resumed: bool) -> str:
     A `resumed` conversation holds what its own runtime did up to its last turn.
     """
     known = max((turn.number for turn in turns if turn.runtime == runtime), default=0) if resumed else 0
-    told = [_told(turn) for turn in turns if turn.number > known and turn.status in ("done", "failed", "cancelled")]
+    told = [_told(turn) for turn in turns if turn.number > known and turn.status not in OPEN_TURN]
     while sum(map(len, told)) > IN_ALL and len(told) > 1:
         told.pop(0)
     return "\n\n".join(told)
 
 
 def _told(turn: Turn) -> str:
-    asked = "red checks" if turn.trigger == "checks" else str(turn.context.get("instruction") or turn.kind)
+    asked = "red checks" if turn.trigger is Trigger.CHECKS else ask_of(turn).instruction or turn.kind.value
     lines = [f"Turn {turn.number}: {_short(asked, ASKED)}"]
     if turn.message:
         lines.append(f"Its answer: {_short(turn.message, ANSWERED)}")

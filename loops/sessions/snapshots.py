@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from github.repositories.config import Checks, RepositoryConfig
 from loops.options import LoopOptions
 from loops.sessions.decide import ChecksSnapshot, SessionSnapshot, TurnSnapshot, Waits
+from loops.store.states import TurnStatus
 from loops.store.tables import Session, Turn
 
 
@@ -59,7 +60,7 @@ def turn_snapshot(turn: Turn) -> TurnSnapshot:
         by_person=turn.requested_by is not None,
         commit=turn.commit_sha,
         error=turn.error,
-        answered=turn.status == "done" and turn.commit_sha is None and bool(turn.message),
+        answered=turn.status == TurnStatus.DONE and turn.commit_sha is None and bool(turn.message),
         stop_reason=turn.stop_reason,
         ready_at=turn.handed_at or turn.started_at or turn.created_at,
         heard_at=turn.heartbeat_at,

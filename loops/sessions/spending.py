@@ -4,6 +4,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from loops.sessions.caps import Spent
+from loops.store.states import TurnStatus
 from loops.store.tables import Turn
 
 
@@ -18,7 +19,11 @@ async def spent_before(tx: AsyncSession, session_id: int, turn_id: int) -> Spent
 
 def spent_of(turn: Turn) -> Spent:
     """What this turn has used; its time only once it is over, since its runner keeps that."""
-    over = turn.status not in ("ready", "running") and turn.begun_at is not None and turn.heartbeat_at is not None
+    over = (
+        turn.status not in (TurnStatus.READY, TurnStatus.RUNNING)
+        and turn.begun_at is not None
+        and turn.heartbeat_at is not None
+    )
     worked = (turn.heartbeat_at or 0.0) - (turn.begun_at or 0.0) if over else 0.0
     return Spent(
         steps=turn.steps,

@@ -17,6 +17,17 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
+from loops.store.states import (
+    EnumText,
+    Origin,
+    PullState,
+    SessionStatus,
+    SubjectKind,
+    Trigger,
+    TurnKind,
+    TurnStatus,
+)
+
 Key = BigInteger().with_variant(Integer, "sqlite")
 
 
@@ -31,6 +42,8 @@ class Base(DeclarativeBase):
         bytes: LargeBinary,
         dict[str, Any]: JSON,
         list[Any]: JSON,
+        **{kind: EnumText(kind, 16) for kind in (SessionStatus, TurnStatus, TurnKind, SubjectKind, PullState, Origin)},
+        Trigger: EnumText(Trigger, 32),
     }
 
 
@@ -101,7 +114,7 @@ class Delivery(Base):
 class Session(Base):
     """One conversation about one issue, pull request or red branch of one repository.
 
-    `status`: pending, running, waiting, completed, failed, cancelled. `due_at` is when somebody must look at it next
+    `status` is changed by `loops.sessions.transitions` only. `due_at` is when somebody must look at it next
     (None: never by the clock); `lease_*` say which worker looks at it now; `wake` counts the times it was made due.
     """
 
@@ -118,16 +131,16 @@ class Session(Base):
     public_id: Mapped[str] = mapped_column(String(32), unique=True)
     installation_id: Mapped[int]
     repository_id: Mapped[int]
-    subject_kind: Mapped[str] = mapped_column(String(16))  # issue, pull, branch
+    subject_kind: Mapped[SubjectKind]
     subject_number: Mapped[int | None]
     owner_id: Mapped[int | None]  # person whose box and profile are used; None: the installation's
-    surface: Mapped[str] = mapped_column(String(16))  # github, api, mcp, cli, page
-    trigger: Mapped[str] = mapped_column(String(32))
+    surface: Mapped[Origin]
+    trigger: Mapped[Trigger]
     title: Mapped[str]
     instruction: Mapped[str]
     options: Mapped[dict[str, Any]] = mapped_column(
         default=dict
-    )  # what the person asked for: runtime, model, base, cap
+    )  # switches of the whole conversation: autofix; what was asked with one turn stands in that turn
     config: Mapped[dict[str, Any] | None]  # the repository's configuration as it was when the session began
 
     base_branch: Mapped[str | None]
@@ -138,9 +151,9 @@ class Session(Base):
     pull_number: Mapped[int | None]
     pull_node_id: Mapped[str | None]
     pull_draft: Mapped[bool | None]
-    pull_state: Mapped[str | None] = mapped_column(String(16))  # open, closed, merged
+    pull_state: Mapped[PullState | None]
 
-    status: Mapped[str] = mapped_column(String(16), default="pending")
+    status: Mapped[SessionStatus] = mapped_column(default=SessionStatus.PENDING)
     outcome: Mapped[str | None]
     reason: Mapped[str | None]
     notes: Mapped[list[Any]] = mapped_column(default=list)  # sentences for people: what was noticed on the way
@@ -173,9 +186,8 @@ class Session(Base):
 class Turn(Base):
     """One run of an agent.
 
-    `status`: queued (waits for its place and a box; with `box` it has its place), ready (a box may take it), running (a
-    box has it), reported (its result is stored), done, failed, cancelled. `spec` is what the box is told, without any
-    secret; `result` what it reported.
+    `status` is changed by `loops.sessions.transitions` only. `source`, `context`, `kind` and `trigger` hold what was
+    asked (`loops.sessions.ask_columns`). `spec` is what the box is told, without any secret; `result` what it reported.
     """
 
     __tablename__ = "turns"
@@ -189,15 +201,13 @@ class Turn(Base):
     public_id: Mapped[str] = mapped_column(String(32), unique=True)
     session_id: Mapped[int] = mapped_column(ForeignKey("sessions.id"))
     number: Mapped[int]
-    kind: Mapped[str] = mapped_column(String(16))  # issue, pull, review, checks, conflict
-    trigger: Mapped[str] = mapped_column(String(32))
+    kind: Mapped[TurnKind]
+    trigger: Mapped[Trigger]
     requested_by: Mapped[int | None]
     delivery: Mapped[str | None]
-    source: Mapped[dict[str, Any]] = mapped_column(
-        default=dict
-    )  # the comment or review that asked, for answers in its thread
+    source: Mapped[dict[str, Any]] = mapped_column(default=dict)  # the text that asked
     context: Mapped[dict[str, Any]] = mapped_column(default=dict)  # what the prompt is rendered from
-    status: Mapped[str] = mapped_column(String(16), default="queued")
+    status: Mapped[TurnStatus] = mapped_column(default=TurnStatus.QUEUED)
     runtime: Mapped[str | None]
     model: Mapped[str | None]
     profile_id: Mapped[int | None]

@@ -4,15 +4,14 @@ from github.client.repository import RepositoryHandle
 from github.repositories import config, queries
 from loops.comments import answers
 from loops.context import Loop
+from loops.store.states import Origin
 from loops.store.tables import Person, Session
 from loops.turns.start import CannotStart
-
-ELSEWHERE = ("api", "cli", "mcp", "page")
 
 
 async def admit(loop: Loop, repo: RepositoryHandle, session: Session) -> None:
     """Give `session` its settings, once. Raises CannotStart when its person may not write to the repository."""
-    if session.surface not in ELSEWHERE:
+    if session.surface is Origin.GITHUB:
         return
     if session.owner_id is not None:
         async with loop.database.read() as tx:

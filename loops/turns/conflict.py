@@ -4,9 +4,12 @@ from github.client.repository import RepositoryHandle
 from github.publishing.publish import MergeConflict
 from github.repositories import queries
 from loops.context import Loop
-from loops.sessions import conversations
-from loops.sessions.conversations import Ask
-from loops.store.tables import Person, Session, Turn
+from loops.conversations.asking import add_turn
+from loops.sessions.ask import Ask, Conflict
+from loops.sessions.ask_columns import ask_of
+from loops.sessions.transitions import move_turn
+from loops.store.states import Trigger, TurnStatus
+from loops.store.tables import Session, Turn
 
 
 async def begin_conflict_turn(
@@ -24,29 +27,22 @@ async def begin_conflict_turn(
     now = loop.clock()
     async with loop.database.write() as tx:
         row = await tx.get_one(Turn, turn.id)
-        if row.status != "reported":
+        if row.status != TurnStatus.REPORTED:
             return
-        row.status, row.error, row.finished_at = "failed", "conflict", now
-        asker = await tx.get(Person, turn.requested_by) if turn.requested_by else None
-        wish = Ask(
-            trigger="conflict",
-            instruction=str(turn.context.get("instruction") or ""),
-            kind="conflict",
-            by=turn.requested_by,
-            by_login=asker.login if asker else "",
-            context={
-                "ours": conflict.ours,
-                "theirs": conflict.theirs,
-                "files": sorted(ours & theirs) or sorted(ours),
-                "commits": commits[:30],
-            },
-        )
-        await conversations.add_turn(tx, await tx.get_one(Session, session.id), wish, now)
+        move_turn(row, TurnStatus.FAILED)
+        row.error, row.finished_at = "conflict", now
+        asked = ask_of(turn)
+        about = Conflict(conflict.ours, conflict.theirs, tuple(sorted(ours & theirs or ours)), tuple(commits[:30]))
+        ask = Ask(Trigger.CONFLICT, asked.asker, about, instruction=asked.instruction, options=asked.options)
+        await add_turn(tx, await tx.get_one(Session, session.id), ask, now)
 
 
 def handed_back(session: Session, turn: Turn) -> str:
     """What a person finds where the conflict was not resolved."""
+    about = ask_of(turn).about
+    if not isinstance(about, Conflict):
+        raise ValueError(f"turn {turn.public_id} resolves no conflict")
     return (
-        f"The conflict is handed back: `{session.branch}` is as it was pushed ({turn.context['theirs']}), and what "
-        f"it conflicts with is in commit {turn.context['ours']}."
+        f"The conflict is handed back: `{session.branch}` is as it was pushed ({about.theirs}), and what it conflicts "
+        f"with is in commit {about.ours}."
     )

@@ -12,11 +12,12 @@ from github.repositories import queries
 from k8s.runner.protocol import Result
 from loops.boxes.box import why_stopped
 from loops.context import Loop
+from loops.conversations.pull_state import has_ended
 from loops.guards import Findings, sentences
 from loops.sessions import decide
 from loops.sessions.caps import Caps, Passed, Spent
-from loops.sessions.pull_state import has_ended
 from loops.sessions.spending import spent_before
+from loops.store.states import TurnKind
 from loops.store.tables import Blob, Repository, Session, Turn
 from loops.turns import forks
 from loops.turns.classify_result import TurnVerdict, classify_result
@@ -79,7 +80,7 @@ async def _publish(loop: Loop, repo: RepositoryHandle, session: Session, turn: T
     except forks.HeadMoved as error:
         return Ending(TurnVerdict("failed", "head_moved", str(error)))
     except MergeConflict as conflict:
-        if turn.kind == "conflict":
+        if turn.kind is TurnKind.CONFLICT:
             return _refused(str(conflict))
         await begin_conflict_turn(loop, repo, session, turn, conflict)
         return None
@@ -100,7 +101,7 @@ async def _explained(loop: Loop, session: Session, turn: Turn, verdict: TurnVerd
     """The verdict with what only its surroundings tell: why a box stopped, and what a failed merge leaves to people."""
     if verdict.kind == "again" and turn.box:
         return replace(verdict, note=await why_stopped(loop, turn.box) or verdict.note)
-    if verdict.kind == "failed" and turn.kind == "conflict":
+    if verdict.kind == "failed" and turn.kind is TurnKind.CONFLICT:
         return replace(verdict, note=f"{verdict.note}\n\n{handed_back(session, turn)}")
     return verdict
 
@@ -116,7 +117,9 @@ async def _forget_secrets(loop: Loop, turn: Turn, result: Result, findings: Find
 def _too_much(turn: Turn, result: Result, before: Spent) -> Passed | None:
     """The cap on changed files that this turn passes, by itself or with what its session changed before."""
     changed = Spent(files=frozenset(change.path for change in result.changes))
-    return Caps.of(turn.limits).passed(changed, Spent(files=before.files)) if turn.kind != "conflict" else None
+    if turn.kind is TurnKind.CONFLICT:
+        return None
+    return Caps.of(turn.limits).passed(changed, Spent(files=before.files))
 
 
 def _resumed(turn: Turn) -> bool:

@@ -12,8 +12,10 @@ from github.repositories.queries import Pull
 from github.webhooks.events import BadPayload, parse
 from loops.context import Loop
 from loops.guards.globs import first_match
+from loops.sessions.ask import ReviewText, ThreadText
+from loops.sessions.ask_columns import ask_of, source_of
 from loops.sessions.snapshots import settings, turns_of
-from loops.store.tables import Delivery, Session
+from loops.store.tables import Delivery, Session, Turn
 
 LATE_SECONDS = 3600.0  # by which a push may have arrived before the comment that it followed
 MOST_FILES = 3000  # that GitHub lists of a pull request
@@ -55,8 +57,9 @@ async def _pushed_since(loop: Loop, session: Session) -> bool:
     """Whether the head that was taken for the allowed one was pushed after the comment that allowed it."""
     async with loop.database.read() as tx:
         turns = await turns_of(tx, session.id)
-        asked = [turn for turn in turns if turn.requested_by and turn.context.get("number") == session.subject_number]
-        at = str(asked[-1].source.get("at") or "") if asked else ""
+        asked = [turn for turn in turns if turn.requested_by and _is_about(turn, session.subject_number)]
+        source = source_of(asked[-1]) if asked else None
+        at = source.at if source else ""
         if not at:
             return False
         pushes = await tx.execute(
@@ -79,6 +82,11 @@ async def _pushed_since(loop: Loop, session: Session) -> bool:
         ):
             return True
     return False
+
+
+def _is_about(turn: Turn, number: int | None) -> bool:
+    about = ask_of(turn).about
+    return isinstance(about, ThreadText | ReviewText) and about.number == number
 
 
 async def protected_path(repo: RepositoryHandle, session: Session, number: int) -> str | None:

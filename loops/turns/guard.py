@@ -10,7 +10,10 @@ from loops.accounts.credentials import TurnCredentials
 from loops.context import Loop
 from loops.guards import Findings, Proposal, examine
 from loops.secrets.redact import Redactor
+from loops.sessions.ask import Conflict
+from loops.sessions.ask_columns import ask_of
 from loops.sessions.snapshots import settings
+from loops.store.states import TurnKind
 from loops.store.tables import Blob, Session, Turn
 
 
@@ -21,7 +24,7 @@ async def guard(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn
         diff=result.diff,
         config=settings(session.config),
         workflows_allowed=await loop.github.grants(session.installation_id, "workflows"),
-        repair=turn.kind == "checks",
+        repair=turn.kind is TurnKind.CHECKS,
         merges=bool(((turn.spec or {}).get("repository") or {}).get("merge")),
         redactor=await redactor_of(loop, turn),
         env_files=frozenset(filter(None, [((turn.spec or {}).get("env_file") or {}).get("path")])),
@@ -45,9 +48,10 @@ async def guard(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn
 
 async def _merged(repo: RepositoryHandle, turn: Turn) -> dict[str, tuple[str, str]] | None:
     """The files of the commit that was merged before a turn about a conflict began: they were looked at before."""
-    if turn.kind != "conflict":
+    about = ask_of(turn).about
+    if not isinstance(about, Conflict):
         return None
-    return await trees.files(repo, str(turn.context["ours"]))
+    return await trees.files(repo, about.ours)
 
 
 async def redactor_of(loop: Loop, turn: Turn) -> Redactor:

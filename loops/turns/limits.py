@@ -3,12 +3,13 @@
 from typing import Any
 
 from loops.context import Loop
+from loops.sessions.ask import TurnOptions
 from loops.sessions.caps import Caps, Spent
 from loops.store.tables import Session
 
 
-def limits_of(loop: Loop, session: Session, before: Spent) -> dict[str, Any]:
-    """The turn's limits: the repository's where it sets them, else ours, and never far above ours.
+def limits_of(loop: Loop, session: Session, asked: TurnOptions, before: Spent) -> dict[str, Any]:
+    """The turn's limits: those `asked` for, the repository's where it sets them, else ours; never far above ours.
 
     `steps_left` and `cost_left` are for CLIs that end by themselves; `seconds` is what the runner ends the turn at.
     """
@@ -24,7 +25,7 @@ def limits_of(loop: Loop, session: Session, before: Spent) -> dict[str, Any]:
         "file_bytes": options.file_bytes,
         "steps": min(
             config.get("steps") or options.turn_steps,
-            session.options.get("steps") or options.turn_steps,
+            asked.steps or options.turn_steps,
             options.turn_steps,
         ),
         "session_steps": options.session_steps,

@@ -8,17 +8,20 @@ import structlog
 
 from github.client.repository import RepositoryHandle
 from github.threads import comments
-from github.webhooks.outcomes import Source, Where
 from k8s.boxes import BoxesUnavailable, BoxState
 from loops.accounts.choice import CannotRun
 from loops.boxes.box import ensure_box, make_room, stop_boxes
 from loops.boxes.capacity import bounds, read_queue, take_slot
 from loops.boxes.queue import Wait, words
 from loops.context import Loop
-from loops.sessions import conversations, decide
+from loops.conversations.withdrawing import withdraw
+from loops.sessions import decide
+from loops.sessions.ask_columns import ask_of, source_of
 from loops.sessions.caps import Caps
 from loops.sessions.spending import spent_before
+from loops.sessions.transitions import move_session, move_turn
 from loops.store import journal
+from loops.store.states import SessionStatus, TurnStatus
 from loops.store.tables import Box, Repository, Session, Turn
 from loops.turns.admission import admit
 from loops.turns.env import env_of
@@ -57,7 +60,7 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
         if not await _still_asked(repo, turn):
             await _withdraw(loop, session, turn)
             return None
-        chosen = await runtime_of(loop, session)
+        chosen = await runtime_of(loop, session, turn)
         wanted = await env_of(loop, session, start, repository.full_name)
         prompt = await prompt_of(loop, repo, session, turn, start, wanted, chosen.runtime.name)
         limits = await _limits(loop, session, turn)
@@ -71,17 +74,18 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
     now = loop.clock()
     async with loop.database.write() as tx:
         turn = await tx.get_one(Turn, action.turn)
-        if turn.status != "queued":
+        if turn.status != TurnStatus.QUEUED:
             return None
         turn.runtime, turn.model = chosen.runtime.name, chosen.model
         turn.profile_id = chosen.profile.id if chosen.profile else None
         turn.spec = spec
         turn.limits = limits
         turn.base_sha = start.sha
-        turn.status, turn.started_at = "ready", now
+        move_turn(turn, TurnStatus.READY)
+        turn.started_at = now
         turn.waits = placed.message or None
         fresh = await tx.get_one(Session, session.id)
-        fresh.status = "running"
+        move_session(fresh, SessionStatus.RUNNING)
         fresh.branch, fresh.base_branch = start.branch, start.base_branch
         fresh.started_at = fresh.started_at or now
         notes = [chosen.warning or "", wanted.note(repository.full_name) if wanted else ""]
@@ -148,22 +152,22 @@ async def _say(loop: Loop, turn: Turn, text: str) -> None:
 
 async def _still_asked(repo: RepositoryHandle, turn: Turn) -> bool:
     """Whether the comment that asked is there: the webhook about its deletion may have come before its own, or not."""
-    where = turn.source.get("where")
-    if where is None or turn.handed_at is not None:
+    source = source_of(turn)
+    if source is None or turn.handed_at is not None:
         return True
-    return await comments.still_there(repo, Source(Where(where), int(turn.source.get("id") or 0)))
+    return await comments.still_there(repo, source)
 
 
 async def _withdraw(loop: Loop, session: Session, turn: Turn) -> None:
     async with loop.database.write() as tx:
-        await conversations.withdraw(tx, session.repository_id, int(turn.source["id"]), loop.clock())
+        await withdraw(tx, session.repository_id, int(turn.source["id"]), loop.clock())
 
 
 async def _limits(loop: Loop, session: Session, turn: Turn) -> dict[str, Any]:
     """The turn's caps. Raises CannotRun where its session has used one of them up."""
     async with loop.database.read() as tx:
         before = await spent_before(tx, session.id, turn.id)
-    limits = limits_of(loop, session, before)
+    limits = limits_of(loop, session, ask_of(turn).options, before)
     if (over := Caps.of(limits).used_up(before)) is not None:
         raise CannotRun("", over.reason)
     return limits
@@ -172,7 +176,8 @@ async def _limits(loop: Loop, session: Session, turn: Turn) -> dict[str, Any]:
 async def _refuse(loop: Loop, session: Session, turn: Turn, reason: str, message: str) -> None:
     async with loop.database.write() as tx:
         row = await tx.get_one(Turn, turn.id)
-        row.status, row.error, row.finished_at, row.waits = "failed", reason, loop.clock(), None
+        move_turn(row, TurnStatus.FAILED)
+        row.error, row.finished_at, row.waits = reason, loop.clock(), None
         fresh = await tx.get_one(Session, session.id)
         if message and message not in fresh.notes:
             fresh.notes = [*fresh.notes, message]

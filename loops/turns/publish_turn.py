@@ -15,6 +15,7 @@ from k8s.runner.protocol import Result
 from loops.context import Loop
 from loops.runtimes import registry
 from loops.store import journal
+from loops.store.states import PullState, TurnKind
 from loops.store.tables import Blob, Person, Session, Turn
 from loops.turns import forks
 from loops.turns.pull_request import commit_subject, pull_body, pull_title
@@ -75,7 +76,7 @@ async def _push(
 
 async def _open_pull(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, fork: Pull | None) -> None:
     draft = bool((session.config or {}).get("draft_until_green", True))
-    base, _ = await base_of(repo, session, await queries.facts(repo))
+    base, _ = await base_of(repo, session, turn, await queries.facts(repo))
     pull = await pulls.open_or_find(
         repo,
         branch=session.branch or "",
@@ -88,7 +89,7 @@ async def _open_pull(loop: Loop, repo: RepositoryHandle, session: Session, turn:
     async with loop.database.write() as tx:
         fresh = await tx.get_one(Session, session.id)
         fresh.pull_number, fresh.pull_node_id, fresh.pull_draft = pull.number, pull.node_id, pull.draft
-        fresh.pull_state, fresh.base_branch = "open", pull.base_ref
+        fresh.pull_state, fresh.base_branch = PullState.OPEN, pull.base_ref
         entry = ("pull_request", {"number": pull.number, "text": f"pull request #{pull.number}"})
         await journal.append(tx, session.id, [entry], at=now, turn_id=turn.id)
 
@@ -114,7 +115,7 @@ async def _co_authors(loop: Loop, turn: Turn, fork: Pull | None) -> list[CoAutho
 
 def _taken_in(turn: Turn) -> str | None:
     """The commit that the box merged before the agent began; of a conflict turn it is one that nobody has seen."""
-    if turn.kind == "conflict":
+    if turn.kind is TurnKind.CONFLICT:
         return None
     merge = ((turn.spec or {}).get("repository") or {}).get("merge")
     return str(merge["sha"]) if merge else None

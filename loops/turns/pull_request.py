@@ -2,6 +2,9 @@
 
 from github.repositories.queries import Pull
 from loops.runtimes import registry
+from loops.sessions.ask import RedChecks
+from loops.sessions.ask_columns import ask_of
+from loops.store.states import SubjectKind
 from loops.store.tables import Session, Turn
 
 
@@ -13,13 +16,13 @@ def pull_title(session: Session) -> str:
 def pull_body(session: Session, turn: Turn, public_url: str, handle: str, *, fork: Pull | None = None) -> str:
     """The description: what it is for, what the agent said, where to watch, how to talk to us."""
     parts = []
-    if session.subject_kind == "issue" and session.subject_number:
+    if session.subject_kind is SubjectKind.ISSUE and session.subject_number:
         parts.append(f"Closes #{session.subject_number}.")
     if fork is not None:
         parts.append(f"Goes on with #{fork.number} by {fork.author or 'a deleted account'}, from {fork.head_sha}.")
     if turn.message and registry.answers(turn.runtime):
         parts.append(turn.message.strip()[:4000])
-    asked = turn.context.get("by")
+    asked = ask_of(turn).asker.login
     by = f" for {asked}" if asked else ""
     parts.append(
         f"Made by [Greenloop]({public_url}/sessions/{session.public_id}){by}. It stays a draft until its checks are "
@@ -31,8 +34,9 @@ def pull_body(session: Session, turn: Turn, public_url: str, handle: str, *, for
 def commit_subject(session: Session, turn: Turn) -> str:
     """The first line of a turn's commit."""
     number = session.subject_number
-    if turn.kind == "checks":
-        return f"Repair the failing checks (attempt {turn.context.get('attempt')})"
-    words = str(turn.context.get("instruction") or "").strip().splitlines()
+    ask = ask_of(turn)
+    if isinstance(ask.about, RedChecks):
+        return f"Repair the failing checks (attempt {ask.about.attempt})"
+    words = ask.instruction.strip().splitlines()
     title = session.title or (words[0] if words else "")
     return f"{title} (#{number})" if number else title

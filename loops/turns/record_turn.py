@@ -12,7 +12,9 @@ from k8s.runner.protocol import Result
 from loops.boxes.box import ONCE_MORE, restart_turn
 from loops.context import Loop
 from loops.runtimes import registry
+from loops.sessions.transitions import move_session, move_turn
 from loops.store import journal
+from loops.store.states import SessionStatus, TurnStatus
 from loops.store.tables import Blob, Session, Turn
 from loops.turns.classify_result import TurnVerdict
 from loops.turns.whole_diff import WholeDiff
@@ -64,7 +66,7 @@ async def record_turn(loop: Loop, session: Session, turn: Turn, report: Report, 
     async with loop.database.write() as tx:
         row = await tx.get_one(Turn, turn.id)
         fresh = await tx.get_one(Session, session.id)
-        if row.status != "reported":
+        if row.status is not TurnStatus.REPORTED:
             return
         if verdict.kind == "again" and row.lost == 0:
             await _once_more(tx, row, f"{verdict.note} {ONCE_MORE}".strip(), loop.clock())
@@ -79,7 +81,7 @@ async def record_turn(loop: Loop, session: Session, turn: Turn, report: Report, 
         elif verdict.kind == "nothing":
             _unchanged(fresh, row)
         else:
-            row.status = "cancelled" if verdict.kind == "cancelled" else "failed"
+            move_turn(row, TurnStatus.CANCELLED if verdict.kind == "cancelled" else TurnStatus.FAILED)
             row.error = verdict.reason or verdict.kind
             _note(fresh, verdict.note)
         if verdict.reason != "push_refused":
@@ -92,10 +94,10 @@ async def _once_more(tx: AsyncSession, row: Turn, waits: str, now: float) -> Non
 
 
 def _published(session: Session, row: Turn, result: Result, ending: Ending) -> None:
-    row.status = "done"
+    move_turn(row, TurnStatus.DONE)
     row.changed_files = [change.path for change in result.changes]
     diff = ending.diff
-    session.status = "waiting"
+    move_session(session, SessionStatus.WAITING)
     session.diff = diff.text if diff else result.diff
     session.changed_files = list(diff.files if diff else sorted({*session.changed_files, *row.changed_files}))
     session.summary = row.message
@@ -103,12 +105,12 @@ def _published(session: Session, row: Turn, result: Result, ending: Ending) -> N
 
 
 def _unchanged(session: Session, row: Turn) -> None:
-    row.status = "done"
+    move_turn(row, TurnStatus.DONE)
     session.summary = row.message
     if not registry.answers(row.runtime):
         row.message = None  # a program's output is a log, not an answer
     if session.head_sha is not None:
-        session.status = "waiting"
+        move_session(session, SessionStatus.WAITING)
 
 
 def _note(session: Session, text: str) -> None:

@@ -8,19 +8,21 @@ from loops.accounts.credentials import credential_of, file_to_json, request_to_j
 from loops.context import Loop
 from loops.prompts.render import VERSION
 from loops.runtimes.base import Credential, Resume, TurnRequest
+from loops.sessions.ask import RedChecks
+from loops.sessions.ask_columns import ask_of, options_json
 from loops.store.tables import Repository, Session, Turn
 from loops.turns.env import Wanted
 from loops.turns.start import Start
 
 
-async def runtime_of(loop: Loop, session: Session) -> Chosen:
-    """The session's runtime and account. Raises CannotRun."""
+async def runtime_of(loop: Loop, session: Session, turn: Turn) -> Chosen:
+    """The turn's runtime and account. Raises CannotRun."""
     async with loop.database.read() as tx:
         return await choose(
             tx,
             session.installation_id,
             session.owner_id,
-            options=session.options,
+            options=options_json(ask_of(turn).options),
             config=session.config or {},
             default=loop.options.runtime,
         )
@@ -41,7 +43,7 @@ def spec_of(
 
     Raises CannotRun when the runtime cannot make a command of it.
     """
-    profile = chosen.profile
+    profile, about = chosen.profile, ask_of(turn).about
     try:
         request = TurnRequest(
             prompt=prompt,
@@ -77,7 +79,7 @@ def spec_of(
         "files": [file_to_json(file) for file in invocation.files if not file.secret],
         "evidence": [
             {"path": f"logs/{name}", "url": f"/turns/{turn.public_id}/evidence/{name}"}
-            for name in turn.context.get("logs") or ()
+            for name in (about.logs if isinstance(about, RedChecks) else ())
         ],
         "env_file": wanted.spec() if wanted else None,
     }

@@ -9,7 +9,10 @@ from github.publishing.commits import commit_message
 from github.publishing.pushrules import Push, would_refuse
 from github.repositories import queries, refs
 from loops.context import Loop
-from loops.sessions.pull_state import may_be_late
+from loops.conversations.pull_state import may_be_late
+from loops.sessions.ask import Conflict, RedChecks
+from loops.sessions.ask_columns import ask_of
+from loops.store.states import SubjectKind
 from loops.store.tables import Session, Turn
 from loops.turns import forks
 from loops.turns.pull_request import commit_subject
@@ -58,19 +61,20 @@ async def _begin(loop: Loop, repo: RepositoryHandle, session: Session, turn: Tur
     facts = await queries.facts(repo)
     if facts.archived:
         raise CannotStart("archived", f"{facts.full_name} is archived, so nothing can be pushed to it.")
-    base, base_sha = await base_of(repo, session, facts)
-    if base_sha is None and session.options.get("base"):
+    base, base_sha = await base_of(repo, session, turn, facts)
+    if base_sha is None and ask_of(turn).options.base:
         raise CannotStart("no_base", f"There is no branch `{base}` in {facts.full_name}.")
     if base_sha is None:
         raise CannotStart("empty_repository", f"{facts.full_name} has no commit on its default branch yet.")
     branch = session.branch or await _new_branch(loop, repo, session)
-    if turn.kind == "conflict":
-        return await _conflict(repo, turn, branch, base, base_sha)
+    about = ask_of(turn).about
+    if isinstance(about, Conflict):
+        return await _conflict(repo, about, branch, base, base_sha)
     tip = await _tip(loop, repo, session, branch)
     if tip is None and not session.own_branch:
         raise CannotStart("no_branch", f"The branch `{branch}` does not exist any more.")
     if session.approved_sha is not None:
-        return await _fork(loop, repo, session, branch, tip)
+        return await _fork(loop, repo, session, turn, branch, tip)
     if tip is not None:
         merge = await _red(repo, session, turn, base, tip)
         return Start(tip, f"refs/heads/{branch}", branch, base, base_sha, merge=merge)
@@ -90,20 +94,23 @@ async def _tip(loop: Loop, repo: RepositoryHandle, session: Session, branch: str
     return tip
 
 
-async def base_of(repo: RepositoryHandle, session: Session, facts: queries.Facts) -> tuple[str, str | None]:
+async def base_of(repo: RepositoryHandle, session: Session, turn: Turn, facts: queries.Facts) -> tuple[str, str | None]:
     """The branch that the work is for, and its head (None: it is not there).
 
     One that is gone, as after a rename, gives way to the default branch, unless somebody named it.
     """
-    base = str(session.options.get("base") or session.base_branch or facts.default_branch)
+    named = ask_of(turn).options.base
+    base = named or session.base_branch or facts.default_branch
     sha = await queries.head(repo, base) if base else None
-    if sha is None and not session.options.get("base") and facts.default_branch not in ("", base):
+    if sha is None and not named and facts.default_branch not in ("", base):
         base = facts.default_branch
         sha = await queries.head(repo, base)
     return base, sha
 
 
-async def _fork(loop: Loop, repo: RepositoryHandle, session: Session, branch: str, tip: str | None) -> Start:
+async def _fork(
+    loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, branch: str, tip: str | None
+) -> Start:
     """The head of a fork's pull request, read-only: our work goes to a branch of our own, for its base.
 
     Where that branch is there already, what the fork was allowed since is merged into it.
@@ -121,7 +128,7 @@ async def _fork(loop: Loop, repo: RepositoryHandle, session: Session, branch: st
             "this repository's secrets, so I leave it alone. Take that change out of the pull request, or make it "
             "yourself.",
         )
-    base = str(session.options.get("base") or pull.base_ref)
+    base = ask_of(turn).options.base or pull.base_ref
     ref = f"refs/pull/{pull.number}/head"
     base_sha = await queries.head(repo, base) or pull.base_sha
     if tip is None:
@@ -132,23 +139,22 @@ async def _fork(loop: Loop, repo: RepositoryHandle, session: Session, branch: st
 
 async def _red(repo: RepositoryHandle, session: Session, turn: Turn, base: str, tip: str) -> tuple[str, str] | None:
     """The red commit of the default branch that our open repair of it does not hold yet: it is merged first."""
-    sha = str(turn.context.get("sha") or "")
-    if session.subject_kind != "branch" or turn.kind != "checks" or not sha or await _holds(repo, tip, sha):
+    about = ask_of(turn).about
+    if session.subject_kind is not SubjectKind.BRANCH or not isinstance(about, RedChecks):
         return None
-    return f"refs/heads/{base}", sha
+    return None if await _holds(repo, tip, about.sha) else (f"refs/heads/{base}", about.sha)
 
 
 async def _holds(repo: RepositoryHandle, tip: str, sha: str) -> bool:
     return (await queries.compare(repo, tip, sha)).get("status") in ("behind", "identical")
 
 
-async def _conflict(repo: RepositoryHandle, turn: Turn, branch: str, base: str, base_sha: str) -> Start:
+async def _conflict(repo: RepositoryHandle, about: Conflict, branch: str, base: str, base_sha: str) -> Start:
     """The branch as somebody else left it, and our commit that does not merge with it."""
     tip = await queries.head(repo, branch)
     if tip is None:
         raise CannotStart("no_branch", f"The branch `{branch}` does not exist any more.")
-    ours = str(turn.context["ours"])
-    return Start(tip, f"refs/heads/{branch}", branch, base, base_sha, merge=(ours, ours))
+    return Start(tip, f"refs/heads/{branch}", branch, base, base_sha, merge=(about.ours, about.ours))
 
 
 async def _new_branch(loop: Loop, repo: RepositoryHandle, session: Session) -> str:

@@ -25,9 +25,9 @@ from github.emulator import LocalGitHub
 from github.emulator.options import Options
 from k8s.local import LocalBoxes
 from loops.secrets.vault import Vault
-from loops.sessions.decide import OPEN_SESSION
 from loops.store.database import Database
 from loops.store.migrations import upgrade
+from loops.store.states import OPEN_SESSION
 from loops.store.tables import Delivery, Profile, Session, Turn
 from tests.workflows import workflow
 

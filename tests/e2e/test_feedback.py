@@ -8,8 +8,7 @@ import pytest
 
 from k8s.boxes import BoxesUnavailable
 from k8s.local import LocalBoxes
-from loops.requests import route
-from loops.sessions import conversations
+from loops.requests import route, run
 from loops.turns.prepare import UNREACHABLE
 from tests.e2e.acts import GROW, RIGHT, asked, calls, comment_says, own_check, press, runs, said
 from tests.e2e.house import CHECK, House, house
@@ -198,7 +197,7 @@ async def test_what_cannot_be_taken_up_for_a_fault_of_ours_is_answered(
     async def broken(*_: Any, **__: Any) -> None:
         raise RuntimeError("a defect")
 
-    monkeypatch.setattr(conversations, "ask", broken)
+    monkeypatch.setattr(run, "take", broken)
     monkeypatch.setattr(route, "GIVE_UP_AFTER", 2)
     number = await asked(home, "make it right")
     (delivery,) = await home.handled("issue_comment")

@@ -10,9 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.web.pages import diff, words
 from app.web.pages.render import html
+from loops.store.states import OPEN_SESSION
 from loops.store.tables import Attempt, Effect, Person, Repository, Session, Turn
-
-OVER = ("completed", "failed", "cancelled")
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class View:
 
     @property
     def over(self) -> bool:
-        return self.session.status in OVER
+        return self.session.status not in OPEN_SESSION
 
 
 async def view(tx: AsyncSession, session: Session) -> View:

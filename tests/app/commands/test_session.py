@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from loops.store.database import Database
+from loops.store.states import SessionStatus
 from loops.store.tables import Session
 from tests.app.command_line import Greenloop
 from tests.postgres import in_a_thread
@@ -33,7 +34,7 @@ def test_watching_ends_with_the_session_and_tells_by_its_exit_code(
     async def end() -> None:
         database = Database(greenloop.url)
         async with database.write() as tx:
-            (await tx.get_one(Session, 1)).status = status
+            (await tx.get_one(Session, 1)).status = SessionStatus(status)
         await database.close()
 
     in_a_thread(end())

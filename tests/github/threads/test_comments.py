@@ -9,7 +9,7 @@ from github.client.text import MAX_BODY, length
 from github.emulator.local import LocalGitHub
 from github.threads import comments
 from github.threads.comments import find_sticky, marked, marker, put_sticky, react, said_by_others, still_there
-from github.webhooks.outcomes import Source, Where
+from github.webhooks.sources import CheckButton, OwnText, ThreadComment, Where
 from tests.github.conftest import Spot
 
 
@@ -118,7 +118,7 @@ def test_a_key_that_would_break_out_of_the_marker_is_refused() -> None:
 async def test_reacting_twice_is_one_reaction(spot: Spot, repository: RepositoryHandle) -> None:
     number = await spot.issue()
     asked = await spot.act("alice", "POST", f"issues/{number}/comments", body="@greenloop x")
-    for source in (Source(Where.ISSUE), Source(Where.COMMENT, asked["id"])):
+    for source in (OwnText(Where.ISSUE), ThreadComment(asked["id"])):
         assert await react(repository, number, source)
         assert await react(repository, number, source)
     found = await spot.act("alice", "GET", f"issues/comments/{asked['id']}/reactions")
@@ -126,8 +126,8 @@ async def test_reacting_twice_is_one_reaction(spot: Spot, repository: Repository
 
 
 async def test_what_cannot_be_reacted_to_is_no_error(repository: RepositoryHandle) -> None:
-    assert not await react(repository, 1, Source(Where.CHECK, 5))
-    assert not await react(repository, 1, Source(Where.COMMENT, 4711))
+    assert not await react(repository, 1, CheckButton(5))
+    assert not await react(repository, 1, ThreadComment(4711))
 
 
 async def test_what_others_said_is_read_as_it_stood_at_the_trigger(spot: Spot, repository: RepositoryHandle) -> None:
@@ -156,8 +156,8 @@ async def test_what_others_said_is_read_as_it_stood_at_the_trigger(spot: Spot, r
 async def test_a_deleted_comment_is_noticed(spot: Spot, repository: RepositoryHandle) -> None:
     number = await spot.issue()
     asked = await spot.act("alice", "POST", f"issues/{number}/comments", body="@greenloop x")
-    source = Source(Where.COMMENT, asked["id"])
+    source = ThreadComment(asked["id"])
     assert await still_there(repository, source)
     await spot.act(spot.owner, "DELETE", f"issues/comments/{asked['id']}")
     assert not await still_there(repository, source)
-    assert await still_there(repository, Source(Where.ISSUE))
+    assert await still_there(repository, OwnText(Where.ISSUE))

@@ -6,7 +6,7 @@ import pytest
 
 from github.webhooks.events import WANTED, BadPayload, parse, wanted
 from github.webhooks.identity import Me
-from github.webhooks.outcomes import Hint, Ignored, News, Refused, Request
+from github.webhooks.outcomes import Declined, Hint, Ignored, LifecycleEvent, Request
 from github.webhooks.triggers import decide
 from tests.github.payloads import examples
 
@@ -17,7 +17,7 @@ def test_every_example_payload_of_github_is_read_and_gets_a_decision() -> None:
     assert len(examples()) == 329
     for event, body in examples():
         outcome = decide(parse(event, body), ME)
-        assert isinstance(outcome, Request | Hint | News | Ignored | Refused), event
+        assert isinstance(outcome, Request | Hint | LifecycleEvent | Ignored | Declined), event
 
 
 def test_every_example_is_parsed_and_decided_a_thousand_times_a_second_or_more() -> None:

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from github.webhooks.outcomes import Hint, Request, Why
+from github.webhooks.commands import Retry, Stop
+from github.webhooks.outcomes import Hint, Ignored, Request, Why
+from github.webhooks.sources import CheckButton
 from tests.github.samples import APP, BOT, SHA, check_run, event, outcome
 
 HINTS = [
@@ -48,7 +50,13 @@ def test_a_button_of_our_own_check_is_a_request() -> None:
         "check_run", event(action="requested_action", check_run=run, requested_action={"identifier": "stop"})
     )
     assert isinstance(found, Request)
-    assert (found.why, found.button, found.external_id, found.sha) == (Why.BUTTON, "stop", "s_1", SHA)
+    assert (found.why, found.command, found.source) == (Why.BUTTON, Stop(), CheckButton(run["id"], SHA, "s_1"))
+
+
+def test_a_button_that_we_never_made_is_ignored() -> None:
+    run = check_run(app=APP, external_id="s_1")
+    pressed = event(action="requested_action", check_run=run, requested_action={"identifier": "launch"})
+    assert isinstance(outcome("check_run", pressed), Ignored)
 
 
 @pytest.mark.parametrize("name", ["check_run", "check_suite"])
@@ -56,4 +64,5 @@ def test_a_rerun_of_our_own_check_is_a_request(name: str) -> None:
     thing = check_run(app=APP) if name == "check_run" else {"head_sha": SHA, "app": APP}
     found = outcome(name, event(action="rerequested", **{name: thing}))
     assert isinstance(found, Request)
-    assert (found.why, found.sha) == (Why.RERUN, SHA)
+    assert isinstance(found.source, CheckButton)
+    assert (found.why, found.command, found.source.sha) == (Why.RERUN, Retry(), SHA)

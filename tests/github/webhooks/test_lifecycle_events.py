@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from github.webhooks.outcomes import Change, News
+from github.webhooks.outcomes import Change, LifecycleEvent
 from tests.github.samples import REPOSITORY, SHA, comment, event, issue, outcome, pull
 
 ZEROS = "0" * 40
@@ -63,20 +63,20 @@ NEWS = [
 @pytest.mark.parametrize(("name", "payload", "change"), NEWS)
 def test_a_change_of_the_world_is_news(name: str, payload: dict[str, Any], change: Change) -> None:
     found = outcome(name, payload)
-    assert isinstance(found, News), found
+    assert isinstance(found, LifecycleEvent), found
     assert (found.change, found.installation_id) == (change, 5)
 
 
 def test_news_of_a_deleted_branch_has_no_commit_after_it() -> None:
     found = outcome("push", event(ref="refs/heads/a/b", before=SHA, after=ZEROS, deleted=True))
-    assert isinstance(found, News)
+    assert isinstance(found, LifecycleEvent)
     assert (found.branch, found.before, found.after) == ("a/b", SHA, "")
 
 
 def test_a_push_to_a_forks_branch_of_our_name_is_not_our_branch() -> None:
     forked = pull(head={"ref": "greenloop/12-x", "sha": SHA, "repo": {"id": 99}})
     found = outcome("pull_request", event(action="synchronize", pull_request=forked, after=SHA))
-    assert isinstance(found, News)
+    assert isinstance(found, LifecycleEvent)
     assert found.branch == ""
     assert found.subject is not None
     assert found.subject.head_repository_id == 99
@@ -85,5 +85,5 @@ def test_a_push_to_a_forks_branch_of_our_name_is_not_our_branch() -> None:
 def test_news_of_repositories_lists_those_that_there_are() -> None:
     payload = {"action": "removed", "installation": {"id": 5}, "repositories_removed": [REPOSITORY, None]}
     found = outcome("installation_repositories", payload)
-    assert isinstance(found, News)
+    assert isinstance(found, LifecycleEvent)
     assert [repo.full_name for repo in found.repositories] == ["octo/app"]

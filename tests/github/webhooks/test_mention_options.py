@@ -1,30 +1,30 @@
 import pytest
 
-from github.webhooks.mention_options import Options, read_options
+from github.webhooks.mention_options import MentionOptions, read_options
 
 
 @pytest.mark.parametrize(
     ("line", "options", "text"),
     [
-        ("--runtime codex fix it", Options(runtime="codex"), "fix it"),
-        ("--runtime=Codex fix it", Options(runtime="codex"), "fix it"),
-        ("fix it --model anthropic/claude-5", Options(model="anthropic/claude-5"), "fix it"),
-        ("fix --base release/1.x it", Options(base="release/1.x"), "fix it"),
-        ("--cap 5 --runtime opencode fix", Options(cap=5, runtime="opencode"), "fix"),
-        ("—cap 2 fix", Options(cap=2), "fix"),
-        ("retry --cap=1", Options(cap=1), "retry"),
-        ('--model "gpt-5" fix', Options(model="gpt-5"), "fix"),
-        ("--model=`gpt-5` fix", Options(model="gpt-5"), "fix"),
-        ("--model `gpt-5` fix", Options(model="gpt-5"), "fix"),
-        ("``a ` --cap 9`` and ` --cap 2 fix", Options(cap=2), "``a ` --cap 9`` and ` fix"),
-        ("--cap 5 --cap 5 fix", Options(cap=5), "fix"),
-        ("document `--cap 9` in the README", Options(), "document `--cap 9` in the README"),
-        ("add a --verbose flag to the tool", Options(), "add a --verbose flag to the tool"),
-        ("a well--known problem", Options(), "a well--known problem"),
-        ("-v is not printed", Options(), "-v is not printed"),
+        ("--runtime codex fix it", MentionOptions(runtime="codex"), "fix it"),
+        ("--runtime=Codex fix it", MentionOptions(runtime="codex"), "fix it"),
+        ("fix it --model anthropic/claude-5", MentionOptions(model="anthropic/claude-5"), "fix it"),
+        ("fix --base release/1.x it", MentionOptions(base="release/1.x"), "fix it"),
+        ("--cap 5 --runtime opencode fix", MentionOptions(cap=5, runtime="opencode"), "fix"),
+        ("—cap 2 fix", MentionOptions(cap=2), "fix"),
+        ("retry --cap=1", MentionOptions(cap=1), "retry"),
+        ('--model "gpt-5" fix', MentionOptions(model="gpt-5"), "fix"),
+        ("--model=`gpt-5` fix", MentionOptions(model="gpt-5"), "fix"),
+        ("--model `gpt-5` fix", MentionOptions(model="gpt-5"), "fix"),
+        ("``a ` --cap 9`` and ` --cap 2 fix", MentionOptions(cap=2), "``a ` --cap 9`` and ` fix"),
+        ("--cap 5 --cap 5 fix", MentionOptions(cap=5), "fix"),
+        ("document `--cap 9` in the README", MentionOptions(), "document `--cap 9` in the README"),
+        ("add a --verbose flag to the tool", MentionOptions(), "add a --verbose flag to the tool"),
+        ("a well--known problem", MentionOptions(), "a well--known problem"),
+        ("-v is not printed", MentionOptions(), "-v is not printed"),
     ],
 )
-def test_options_are_taken_out_of_the_line(line: str, options: Options, text: str) -> None:
+def test_options_are_taken_out_of_the_line(line: str, options: MentionOptions, text: str) -> None:
     left, found, problems = read_options(line)
     assert (left.strip(), found, problems) == (text, options, ())
 

@@ -2,7 +2,9 @@ import time
 
 import pytest
 
-from github.webhooks.mentions import Command, mentioned, read
+from github.webhooks.commands import Autofix, Command, Help, Retry, Run, Status, Stop
+from github.webhooks.mention_options import MentionOptions
+from github.webhooks.mentions import mentioned, read
 
 HANDLES = ("greenloop",)
 
@@ -118,37 +120,34 @@ def test_what_only_looks_like_a_mention_does_not(text: str | None) -> None:
 @pytest.mark.parametrize(
     ("said", "command"),
     [
-        ("stop", Command.STOP),
-        ("STOP", Command.STOP),
-        ("stop!", Command.STOP),
-        ("please stop", Command.STOP),
-        ("stop it now, please", Command.STOP),
-        ("stop, this is wrong", Command.STOP),
-        ("cancel", Command.STOP),
-        (": stop", Command.STOP),
-        ("— stop", Command.STOP),
-        ("retry", Command.RETRY),
-        ("retry please", Command.RETRY),
-        ("status", Command.STATUS),
-        ("status?", Command.STATUS),
-        ("help", Command.HELP),
-        ("help\n\nThank you", Command.HELP),
-        ("autofix on", Command.AUTOFIX_ON),
-        ("autofix  OFF", Command.AUTOFIX_OFF),
-        ("stop using urllib in client.py", Command.RUN),
-        ("retry the request three times in client.py", Command.RUN),
-        ("help me to fix this", Command.RUN),
-        ("status page shows 500, fix it", Command.RUN),
-        ("autofix", Command.RUN),
-        ("stopwatch", Command.RUN),
-        ("", Command.RUN),
-        ("fix it and stop", Command.RUN),
+        ("stop", Stop()),
+        ("STOP", Stop()),
+        ("stop!", Stop()),
+        ("please stop", Stop()),
+        ("stop it now, please", Stop()),
+        ("stop, this is wrong", Stop()),
+        ("cancel", Stop()),
+        (": stop", Stop()),
+        ("— stop", Stop()),
+        ("retry", Retry()),
+        ("retry please", Retry()),
+        ("status", Status()),
+        ("status?", Status()),
+        ("help", Help()),
+        ("help\n\nThank you", Help()),
+        ("autofix on", Autofix(on=True)),
+        ("autofix  OFF", Autofix(on=False)),
+        ("stop using urllib in client.py", Run("stop using urllib in client.py")),
+        ("retry the request three times in client.py", Run("retry the request three times in client.py")),
+        ("help me to fix this", Run("help me to fix this")),
+        ("status page shows 500, fix it", Run("status page shows 500, fix it")),
+        ("stopwatch", Run("stopwatch")),
+        ("", Run("")),
+        ("fix it and stop", Run("fix it and stop")),
     ],
 )
 def test_a_command_stands_alone_and_a_sentence_is_free_text(said: str, command: Command) -> None:
-    mention = read(f"@greenloop {said}", HANDLES)
-    assert mention is not None
-    assert mention.command is command
+    assert read(f"@greenloop {said}", HANDLES) == command
 
 
 @pytest.mark.parametrize(
@@ -174,18 +173,14 @@ def test_a_command_stands_alone_and_a_sentence_is_free_text(said: str, command: 
     ],
 )
 def test_markup_around_a_command_does_not_make_a_task_of_it(text: str) -> None:
-    mention = read(text, HANDLES)
-    assert mention is not None
-    assert mention.command is Command.STOP
+    assert read(text, HANDLES) == Stop()
 
 
 @pytest.mark.parametrize(
     "said", ["`retry` is broken, mend it", "status.json is wrong", "help/ has a typo", '"stop" does nothing here']
 )
 def test_a_sentence_that_begins_with_a_command_in_markup_is_free_text(said: str) -> None:
-    mention = read(f"@greenloop {said}", HANDLES)
-    assert mention is not None
-    assert (mention.command, mention.instruction) == (Command.RUN, said)
+    assert read(f"@greenloop {said}", HANDLES) == Run(said)
 
 
 @pytest.mark.parametrize(
@@ -193,29 +188,21 @@ def test_a_sentence_that_begins_with_a_command_in_markup_is_free_text(said: str)
     [("**@greenloop** fix", "fix"), ("[@greenloop](x) fix", "fix"), ("*@greenloop fix*", "*fix*")],
 )
 def test_markup_that_was_only_around_the_mention_is_no_part_of_the_task(text: str, instruction: str) -> None:
-    mention = read(text, HANDLES)
-    assert mention is not None
-    assert mention.instruction == instruction
+    assert read(text, HANDLES) == Run(instruction)
 
 
 def test_the_instruction_is_the_whole_text_without_the_mention() -> None:
     text = "The login fails:\n\n```\nTraceback: boom\n```\n\n@greenloop --cap 5 please fix it\n\n> as quoted\n"
-    mention = read(text, HANDLES)
-    assert mention is not None
-    assert mention.options.cap == 5
-    assert mention.instruction == ("The login fails:\n\n```\nTraceback: boom\n```\n\nplease fix it\n\n> as quoted")
+    whole = "The login fails:\n\n```\nTraceback: boom\n```\n\nplease fix it\n\n> as quoted"
+    assert read(text, HANDLES) == Run(whole, MentionOptions(cap=5))
 
 
 def test_the_words_before_a_mention_stay() -> None:
-    mention = read("When it is done, @greenloop fix the docs", HANDLES)
-    assert mention is not None
-    assert mention.instruction == "When it is done, fix the docs"
+    assert read("When it is done, @greenloop fix the docs", HANDLES) == Run("When it is done, fix the docs")
 
 
 def test_only_the_first_mention_that_counts_is_read() -> None:
-    mention = read("`@greenloop stop`\n\n@greenloop status\n\n@greenloop stop", HANDLES)
-    assert mention is not None
-    assert mention.command is Command.STATUS
+    assert read("`@greenloop stop`\n\n@greenloop status\n\n@greenloop stop", HANDLES) == Status()
 
 
 def test_an_app_may_have_several_handles() -> None:

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
+from github.webhooks.commands import Help, Run, Status, Stop, Unclear
 from github.webhooks.identity import Me
-from github.webhooks.mentions import Command
-from github.webhooks.outcomes import Ignored, Refused, Request, Where, Why
+from github.webhooks.outcomes import Declined, Ignored, Request, Why
+from github.webhooks.sources import InlineComment, Where
 from tests.github.samples import ALICE, APP, BOT, SHA, check_run, comment, event, issue, outcome, pull
 
 STRANGE_BOT = {"id": 901, "login": "other[bot]", "type": "Bot"}
@@ -181,11 +182,6 @@ IGNORED = [
     ("pull_request", event(action="synchronize", pull_request=pull(), sender=BOT)),
     ("pull_request", event(action="edited", pull_request=pull())),
     (
-        "pull_request",
-        event(action="labeled", pull_request=pull(state="closed", merged=True), label={"name": "bug"}),
-    ),
-    ("issues", event(action="labeled", issue=issue(), label={"name": "bug"}, sender=STRANGE_BOT)),
-    (
         "pull_request_review",
         event(action="submitted", pull_request=pull(), review={"id": 1, "body": "no", "state": "changes_requested"}),
     ),
@@ -253,7 +249,12 @@ REFUSED = [
     ),
     (
         "check_run",
-        event(action="requested_action", check_run=check_run(app=APP), sender=STRANGE_BOT),
+        event(
+            action="requested_action",
+            check_run=check_run(app=APP),
+            requested_action={"identifier": "stop"},
+            sender=STRANGE_BOT,
+        ),
         "allow-list",
         False,
     ),
@@ -291,17 +292,17 @@ def test_a_refusal_has_a_reason_and_only_people_are_answered(
     name: str, payload: dict[str, Any], word: str, answered: bool
 ) -> None:
     found = outcome(name, payload)
-    assert isinstance(found, Refused), found
+    assert isinstance(found, Declined), found
     assert word in found.reason
     assert bool(found.answer) is answered
 
 
 def test_commands_still_work_on_a_closed_pull_request() -> None:
     closed = issue(state="closed", **PULL_ISSUE)
-    for said, command in (("stop", Command.STOP), ("status", Command.STATUS), ("help", Command.HELP)):
+    for said, command in (("stop", Stop()), ("status", Status()), ("help", Help())):
         found = outcome("issue_comment", event(action="created", issue=closed, comment=comment(f"@greenloop {said}")))
         assert isinstance(found, Request)
-        assert found.mention.command is command
+        assert found.command == command
 
 
 def test_the_person_is_the_one_who_acted_not_the_author_of_the_text() -> None:
@@ -321,7 +322,7 @@ def test_the_texts_are_those_of_the_delivery() -> None:
     assert found.subject is not None
     assert (found.subject.title, found.subject.body) == ("Login fails", "the body then")
     assert found.source.text == "@greenloop fix it\n\nplease"
-    assert found.mention.instruction == "fix it\n\nplease"
+    assert found.command == Run("fix it\n\nplease")
 
 
 def test_an_inline_comment_says_where_it_stands_and_which_thread_it_is_in() -> None:
@@ -329,8 +330,9 @@ def test_an_inline_comment_says_where_it_stands_and_which_thread_it_is_in() -> N
     found = outcome("pull_request_review_comment", event(action="created", pull_request=pull(), comment=said))
     assert isinstance(found, Request)
     source = found.source
+    assert isinstance(source, InlineComment)
     assert (source.path, source.line, source.thread_id, source.review_id) == ("a.py", 3, 490, 60)
-    assert found.sha == SHA
+    assert found.subject is not None and found.subject.head_sha == SHA
 
 
 def test_a_pull_request_whose_fork_is_gone_is_read() -> None:
@@ -344,6 +346,21 @@ def test_a_pull_request_whose_fork_is_gone_is_read() -> None:
 def test_any_label_is_a_request_that_names_it_since_a_repository_may_choose_its_own() -> None:
     found = outcome("issues", event(action="labeled", issue=issue(), label={"name": "fix-me"}))
     assert isinstance(found, Request)
+    assert found.label == "fix-me"
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        event(action="labeled", pull_request=pull(state="closed", merged=True), label={"name": "fix-me"}),
+        event(action="labeled", pull_request=pull(), label={"name": "fix-me"}, sender=STRANGE_BOT),
+    ],
+)
+def test_a_refusal_of_a_label_names_it_since_only_the_repository_knows_whether_it_is_ours(
+    payload: dict[str, Any],
+) -> None:
+    found = outcome("pull_request", payload)
+    assert isinstance(found, Declined)
     assert found.label == "fix-me"
 
 
@@ -370,4 +387,4 @@ def test_a_mention_with_a_wrong_option_is_a_request_that_carries_its_problem() -
     payload = event(action="created", issue=issue(state="closed", **PULL_ISSUE), comment=comment("@greenloop --cap x"))
     found = outcome("issue_comment", payload)
     assert isinstance(found, Request)
-    assert found.mention.problems
+    assert isinstance(found.command, Unclear)

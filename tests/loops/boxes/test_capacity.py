@@ -13,11 +13,12 @@ from loops.boxes.capacity import Slot, call_queue, end_longest_idle, take_slot
 from loops.boxes.owners import blank
 from loops.boxes.queue import Wait, Why
 from loops.context import Loop
+from loops.conversations.asking import begin
 from loops.options import LoopOptions
-from loops.sessions.conversations import Ask, Topic, begin
 from loops.sessions.known_accounts import remember_repository
 from loops.store.database import Database
 from loops.store.tables import Box, Session, Turn
+from tests.loops.asks import mention, topic
 
 NOW = 1_000_000.0
 
@@ -40,8 +41,7 @@ async def loop(database: Database) -> AsyncIterator[Loop]:
 async def asked(loop: Loop, person: int, number: int = 5) -> tuple[Session, int]:
     """A session of that person, with a turn in line."""
     async with loop.database.write() as tx:
-        topic = Topic(3, 7, "issue", number, "T")
-        session = await begin(tx, topic, Ask("mention", "do", "issue", person, "ann"), owner=person, cap=3, now=NOW)
+        session = await begin(tx, topic(number), mention(by=person), owner=person, cap=3, now=NOW)
         turn = (await tx.execute(select(Turn.id).where(Turn.session_id == session.id))).scalar_one()
     return session, turn
 

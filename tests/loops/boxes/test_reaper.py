@@ -10,12 +10,13 @@ from github.webhooks.outcomes import Repo
 from k8s.boxes import BoxesUnavailable, BoxSpec, BoxState, BoxStatus, Known, Reconciled
 from loops.boxes.reaper import known_boxes, reap
 from loops.context import Loop
+from loops.conversations.asking import take
 from loops.options import LoopOptions
-from loops.sessions.conversations import Ask, Topic, ask
 from loops.sessions.known_accounts import remember_repository
 from loops.store.database import Database
 from loops.store.migrations import upgrade
 from loops.store.tables import Box, Session, Turn
+from tests.loops.asks import mention, topic
 
 NOW = 10_000_000.0
 MINUTE, DAY = 60.0, 86400.0
@@ -91,9 +92,7 @@ async def turn(loop: Loop, name: str, **values: Any) -> None:
     async with loop.database.write() as tx:
         repo = Repo(id=7, full_name="acme/widgets", installation_id=3, default_branch="main")
         await remember_repository(tx, repo, 1000)
-        session, _ = await ask(
-            tx, Topic(3, 7, "issue", 5, "T"), Ask("mention", "do", "issue", 1, "ann"), owner=1, cap=3, now=1000
-        )
+        session, _ = await take(tx, topic(), mention(), owner=1, cap=3, now=1000)
         await tx.execute(update(Turn).where(Turn.session_id == session.id).values(box=name, **values))
 
 

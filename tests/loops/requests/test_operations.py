@@ -6,9 +6,12 @@ from sqlalchemy import select
 from github.webhooks.outcomes import Actor, Repo
 from loops.requests import operations
 from loops.requests.operations import Invalid, Start, Unknown
+from loops.sessions.ask import TurnOptions
+from loops.sessions.ask_columns import ask_of
 from loops.sessions.known_accounts import remember_installation, remember_person, remember_repository
 from loops.store import journal
 from loops.store.database import Database
+from loops.store.states import SessionStatus
 from loops.store.tables import Audit, Repository, Session, Turn
 from tests.databases import on_sqlite
 
@@ -38,10 +41,10 @@ async def test_a_started_session_waits_for_a_worker_with_one_turn_and_an_audit_l
         turn = (await tx.execute(select(Turn).where(Turn.session_id == done.row))).scalar_one()
         audit = (await tx.execute(select(Audit))).scalar_one()
         found = await operations.get(tx, 3, done.session)
-    assert (row.owner_id, row.surface, row.options, row.due_at is not None) == (
+    assert (row.owner_id, row.surface, ask_of(turn).options, row.due_at is not None) == (
         1,
         "cli",
-        {"base": "stable", "steps": 9},
+        TurnOptions(base="stable", steps=9),
         True,
     )
     assert (turn.kind, turn.status, turn.requested_by, turn.context["instruction"]) == (
@@ -116,7 +119,7 @@ async def test_cancelling_twice_is_cancelling_once(known: Database) -> None:
             cancelled = await operations.cancel(tx, 3, done.session, by="ann", surface="cli", now=1001)
         assert cancelled.was_open
     async with known.write() as tx:
-        (await tx.get_one(Session, done.row)).status = "completed"
+        (await tx.get_one(Session, done.row)).status = SessionStatus.COMPLETED
     async with known.write() as tx:
         late = await operations.cancel(tx, 3, done.session, by="ann", surface="cli", now=1002)
         texts = [event.payload["text"] for event in (await operations.get(tx, 3, done.session)).events]

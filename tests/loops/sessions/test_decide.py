@@ -19,18 +19,23 @@ from loops.sessions.decide import (
     Waits,
     decide,
 )
+from loops.sessions.reasons import Outcome
+from loops.store.states import SessionStatus, TurnKind, TurnStatus
 
+COMPLETED, FAILING, CANCELLED = SessionStatus.COMPLETED, SessionStatus.FAILED, SessionStatus.CANCELLED
 WAITS = Waits(longest=1000, poll=60, box_silence=60, box_start=300)
-QUEUED = TurnSnapshot(1, "issue", "queued", by_person=True)
-READY = replace(QUEUED, status="ready", ready_at=100)
-RUNNING = replace(READY, status="running", heard_at=120)
-REPORTED = replace(RUNNING, status="reported")
-PUSHED = replace(RUNNING, status="done", commit="c1")
-EMPTY = replace(RUNNING, status="done")
-FAILED = replace(RUNNING, status="failed", error="agent_failed: exit code 1")
-REPAIR_EMPTY = replace(PUSHED, id=2, kind="checks", by_person=False, commit=None)
-NEW = SessionSnapshot("pending", (QUEUED,), waits=WAITS, now=130)
-WATCHING = replace(NEW, status="waiting", turns=(PUSHED,), head="c1", pull=7, draft=True, pushed_at=125, now=200)
+QUEUED = TurnSnapshot(1, TurnKind.ISSUE, TurnStatus.QUEUED, by_person=True)
+READY = replace(QUEUED, status=TurnStatus.READY, ready_at=100)
+RUNNING = replace(READY, status=TurnStatus.RUNNING, heard_at=120)
+REPORTED = replace(RUNNING, status=TurnStatus.REPORTED)
+PUSHED = replace(RUNNING, status=TurnStatus.DONE, commit="c1")
+EMPTY = replace(RUNNING, status=TurnStatus.DONE)
+FAILED = replace(RUNNING, status=TurnStatus.FAILED, error="agent_failed: exit code 1")
+REPAIR_EMPTY = replace(PUSHED, id=2, kind=TurnKind.CHECKS, by_person=False, commit=None)
+NEW = SessionSnapshot(SessionStatus.PENDING, (QUEUED,), waits=WAITS, now=130)
+WATCHING = replace(
+    NEW, status=SessionStatus.WAITING, turns=(PUSHED,), head="c1", pull=7, draft=True, pushed_at=125, now=200
+)
 
 
 def checks(state: str, *, asked: float = 200, again: float | None = None, sha: str = "c1") -> ChecksSnapshot:
@@ -46,16 +51,20 @@ def checks(state: str, *, asked: float = 200, again: float | None = None, sha: s
         ("a running turn is left alone", replace(NEW, turns=(RUNNING,)), Sleep(180)),
         ("a silent box is looked up", replace(NEW, turns=(RUNNING,), now=180), LookAtBox(1)),
         ("a reported turn is settled", replace(NEW, turns=(REPORTED,)), FinishTurn(1)),
-        ("no change at all ends the session", replace(NEW, turns=(EMPTY,)), Finish("completed", "no_changes")),
+        (
+            "no change at all ends the session",
+            replace(NEW, turns=(EMPTY,)),
+            Finish(COMPLETED, Outcome.NO_CHANGES),
+        ),
         (
             "words instead of changes end it as answered",
             replace(NEW, turns=(replace(EMPTY, answered=True),)),
-            Finish("completed", "answered"),
+            Finish(COMPLETED, Outcome.ANSWERED),
         ),
         (
             "a failed turn ends it with its reason",
             replace(NEW, turns=(FAILED,)),
-            Finish("failed", reason="agent_failed: exit code 1"),
+            Finish(FAILING, reason="agent_failed: exit code 1"),
         ),
         ("a second turn that waits comes next", replace(WATCHING, turns=(PUSHED, replace(QUEUED, id=2))), Prepare(2)),
         ("a new head is looked at", WATCHING, LookAtChecks("c1")),
@@ -78,28 +87,40 @@ def checks(state: str, *, asked: float = 200, again: float | None = None, sha: s
         ("no wait is longer than the poll", replace(WATCHING, checks=checks("running", again=999)), Sleep(260)),
         ("red is repaired", replace(WATCHING, checks=checks("red")), Repair("c1")),
         ("green marks a draft ready first", replace(WATCHING, checks=checks("green")), MarkReady()),
-        ("green ends it", replace(WATCHING, checks=checks("green"), draft=False), Finish("completed", "green")),
-        ("no checks end it", replace(WATCHING, checks=checks("none"), draft=False), Finish("completed", "no_checks")),
+        (
+            "green ends it",
+            replace(WATCHING, checks=checks("green"), draft=False),
+            Finish(COMPLETED, Outcome.GREEN),
+        ),
+        (
+            "no checks end it",
+            replace(WATCHING, checks=checks("none"), draft=False),
+            Finish(COMPLETED, Outcome.NO_CHECKS),
+        ),
         ("an approval is waited for", replace(WATCHING, checks=checks("awaiting_approval")), Sleep(260)),
         (
             "an approval that never comes is said",
             replace(WATCHING, checks=checks("awaiting_approval", asked=1125), now=1125),
-            Finish("failed", reason="checks_never_settled", note="why"),
+            Finish(FAILING, reason="checks_never_settled", note="why"),
         ),
         (
             "a required check that never reports is said",
             replace(WATCHING, checks=checks("missing_required")),
-            Finish("failed", reason="checks_never_settled", note="why"),
+            Finish(FAILING, reason="checks_never_settled", note="why"),
         ),
         (
             "a conflict is said",
             replace(WATCHING, checks=checks("conflicted")),
-            Finish("failed", reason="conflict", note="why"),
+            Finish(FAILING, reason="conflict", note="why"),
         ),
         (
             "a repair that changed nothing is no progress",
             replace(WATCHING, turns=(PUSHED, REPAIR_EMPTY), checks=checks("red")),
-            Finish("failed", reason="no_progress", note="The agent changed nothing, and the checks are still red."),
+            Finish(
+                FAILING,
+                reason="no_progress",
+                note="The agent changed nothing, and the checks are still red.",
+            ),
         ),
         ("cancel tells a running box", replace(NEW, turns=(RUNNING,), cancel_by="ann"), Stop(1, "cancelled by ann")),
         (
@@ -110,19 +131,19 @@ def checks(state: str, *, asked: float = 200, again: float | None = None, sha: s
         (
             "cancel does not wait for a box that is gone",
             replace(NEW, turns=(replace(RUNNING, stop_reason="x"),), cancel_by="ann", now=211),
-            Finish("cancelled", reason="cancelled by ann"),
+            Finish(CANCELLED, reason="cancelled by ann"),
         ),
         (
             "cancel of a queued turn ends at once",
             replace(NEW, cancel_by="ann"),
-            Finish("cancelled", reason="cancelled by ann"),
+            Finish(CANCELLED, reason="cancelled by ann"),
         ),
         (
             "a turn that was withdrawn leaves nothing to do",
-            replace(NEW, turns=(replace(QUEUED, status="cancelled", error="the comment was deleted"),)),
-            Finish("cancelled", reason="the comment was deleted"),
+            replace(NEW, turns=(replace(QUEUED, status=TurnStatus.CANCELLED, error="the comment was deleted"),)),
+            Finish(CANCELLED, reason="the comment was deleted"),
         ),
-        ("a session that ended stays so", replace(WATCHING, status="completed"), Sleep(None)),
+        ("a session that ended stays so", replace(WATCHING, status=SessionStatus.COMPLETED), Sleep(None)),
     ],
 )
 def test_decides(name: str, picture: SessionSnapshot, action: Action) -> None:

@@ -7,12 +7,13 @@ import pytest
 from sqlalchemy import update
 
 from github.webhooks.outcomes import Repo
-from loops.sessions.conversations import Ask, Topic, ask
+from loops.conversations.asking import take
 from loops.sessions.known_accounts import remember_repository
 from loops.store.database import Database
 from loops.store.leases import Leases, make_due
 from loops.store.migrations import upgrade
 from loops.store.tables import Session
+from tests.loops.asks import mention, topic
 
 REPO = Repo(id=7, full_name="acme/widgets", installation_id=3, default_branch="main")
 
@@ -37,8 +38,7 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
 async def begin(database: Database) -> int:
     async with database.write() as tx:
         await remember_repository(tx, REPO, 1000)
-        topic = Topic(3, 7, "issue", 5, "Title")
-        session, _ = await ask(tx, topic, Ask("mention", "do it", "issue", 1, "ann"), owner=1, cap=3, now=1000)
+        session, _ = await take(tx, topic(), mention(), owner=1, cap=3, now=1000)
         return session.id
 
 

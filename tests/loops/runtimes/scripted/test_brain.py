@@ -11,14 +11,14 @@ from loops.prompts.contexts import (
     PullRequestPrompt,
     ReviewPrompt,
     Text,
-    Turn,
+    TurnContext,
 )
 from loops.prompts.render import render
 from loops.runtimes.scripted.brain import DONE, ByPrompt
 from loops.runtimes.scripted.conversation import Conversation, Said, Tool
 from loops.runtimes.scripted.replies import Reply, Shell
 
-TURN = Turn("o/r", "b", "main", "a" * 40, "ann", "Please.")
+TURN = TurnContext("o/r", "b", "main", "a" * 40, "ann", "Please.")
 ISSUE = IssuePrompt(TURN, 1, "t", Text("bob", "3 checks failed on `x`, said somebody. Resolve issue #9"))
 CHECKS = ChecksPrompt(TURN, "b" * 40, (FailedCheck("test", "failure", "Resolve issue #1"),))
 PROMPTS: dict[str, Prompt] = {

@@ -6,16 +6,23 @@ import pytest
 from sqlalchemy import select
 
 from github.webhooks.outcomes import Repo
-from loops.sessions import conversations
-from loops.sessions.conversations import Ask, Topic, ask, cancel, latest, switch_repairs, watch, withdraw
+from github.webhooks.sources import OwnText, ThreadComment, Where
+from loops.conversations.asking import take
+from loops.conversations.cancelling import cancel
+from loops.conversations.finding import Topic, latest
+from loops.conversations.watching import switch_repairs, watch
+from loops.conversations.withdrawing import withdraw
+from loops.sessions.ask import Ask
 from loops.sessions.known_accounts import remember_repository
 from loops.store.database import Database
 from loops.store.migrations import upgrade
+from loops.store.states import PullState, SessionStatus, SubjectKind, Trigger
 from loops.store.tables import Session, Turn
+from tests.loops.asks import mention, topic
 
 REPO = Repo(id=7, full_name="acme/widgets", installation_id=3, default_branch="main")
-TOPIC = Topic(3, 7, "issue", 5, "Fix the login")
-WISH = Ask("mention", "please", "issue", 1, "ann", delivery="d1", source={"where": "comment", "id": 11})
+TOPIC = topic()
+WISH = mention(delivery="d1")
 
 
 @pytest.fixture
@@ -31,7 +38,7 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
 
 async def asked(database: Database, wish: Ask, topic: Topic = TOPIC) -> tuple[int, str]:
     async with database.write() as tx:
-        session, what = await ask(tx, topic, wish, owner=1, cap=3, now=1000)
+        session, what = await take(tx, topic, wish, owner=1, cap=3, now=1000)
         return session.id, what
 
 
@@ -48,10 +55,10 @@ async def test_the_same_delivery_twice_is_one_turn(database: Database) -> None:
 
 
 async def test_opened_and_five_labels_within_a_second_are_one_session_with_one_turn(database: Database) -> None:
-    own = replace(WISH, own_text=True, source={"where": "issue", "own_text": True})
+    own = replace(WISH, source=OwnText(Where.ISSUE))
     first, _ = await asked(database, own)
     for number in range(5):
-        label = replace(own, trigger="labeled", delivery=f"label-{number}")
+        label = replace(own, trigger=Trigger.LABELED, delivery=f"label-{number}")
         assert await asked(database, label) == (first, "joined")
     assert len(await turns(database, first)) == 1
 
@@ -67,7 +74,7 @@ async def test_a_mention_on_our_pull_request_goes_on_with_the_session_of_its_iss
     first, _ = await asked(database, WISH)
     async with database.write() as tx:
         (await tx.get_one(Session, first)).pull_number = 9
-    pull = Topic(3, 7, "pull", 9, "Fix the login", pull_number=9)
+    pull = Topic(3, 7, SubjectKind.PULL, 9, "Fix the login", pull_number=9)
     assert await asked(database, replace(WISH, delivery="d2"), pull) == (first, "continued")
 
 
@@ -83,19 +90,17 @@ async def test_two_repositories_with_the_same_number_do_not_share_a_session(data
 async def test_after_the_pull_request_was_merged_a_mention_begins_anew(database: Database) -> None:
     first, _ = await asked(database, WISH)
     async with database.write() as tx:
-        (await tx.get_one(Session, first)).pull_state = "merged"
+        (await tx.get_one(Session, first)).pull_state = PullState.MERGED
     _, what = await asked(database, replace(WISH, delivery="d2"))
     assert what == "started"
 
 
-async def test_retry_after_the_end_asks_for_the_same_again(database: Database) -> None:
+async def test_what_is_asked_after_the_end_opens_the_session_again(database: Database) -> None:
     first, _ = await asked(database, WISH)
     async with database.write() as tx:
         session = await tx.get_one(Session, first)
-        session.status, session.reason = "failed", "cap_reached"
-    retry = replace(WISH, instruction="", delivery="d2", context={"retry": True})
-    assert await asked(database, retry) == (first, "continued")
-    assert (await turns(database, first))[1].context["instruction"] == "please"
+        session.status, session.reason = SessionStatus.FAILED, "cap_reached"
+    assert await asked(database, replace(WISH, delivery="d2")) == (first, "continued")
     async with database.read() as tx:
         session = await tx.get_one(Session, first)
         assert (session.status, session.reason) == ("pending", None)
@@ -103,7 +108,7 @@ async def test_retry_after_the_end_asks_for_the_same_again(database: Database) -
 
 async def test_a_deleted_comment_withdraws_only_its_unstarted_turn(database: Database) -> None:
     first, _ = await asked(database, WISH)
-    await asked(database, replace(WISH, delivery="d2", source={"where": "comment", "id": 12}))
+    await asked(database, replace(WISH, delivery="d2", source=ThreadComment(12)))
     async with database.write() as tx:
         assert await withdraw(tx, 7, 11, 1001) == [first]
     assert [turn.status for turn in await turns(database, first)] == ["cancelled", "queued"]
@@ -118,13 +123,6 @@ async def test_cancel_is_kept_once_and_says_who(database: Database) -> None:
         assert session.cancel_by == "ann"
 
 
-async def test_what_is_open_ends_with_its_session(database: Database) -> None:
-    first, _ = await asked(database, WISH)
-    async with database.write() as tx:
-        await conversations.abandon_open_turns(tx, first, "cancelled", 1001)
-    assert [turn.status for turn in await turns(database, first)] == ["cancelled"]
-
-
 async def test_the_same_number_in_two_repositories_is_two_conversations(database: Database) -> None:
     async with database.write() as tx:
         await remember_repository(tx, replace(REPO, id=8, full_name="acme/gadgets"), 1000)
@@ -136,7 +134,7 @@ async def test_the_same_number_in_two_repositories_is_two_conversations(database
 async def test_a_later_command_allows_a_forks_newer_head_and_one_elsewhere_keeps_what_was_allowed(
     database: Database,
 ) -> None:
-    fork = Topic(3, 7, "pull", 9, "Theirs", approved_sha="a" * 40)
+    fork = Topic(3, 7, SubjectKind.PULL, 9, "Theirs", approved_sha="a" * 40)
     first, _ = await asked(database, WISH, fork)
     for delivery, sha, allowed in (("d2", "b" * 40, "b" * 40), ("d3", None, "b" * 40)):
         await asked(database, replace(WISH, delivery=delivery), replace(fork, approved_sha=sha))
@@ -144,7 +142,7 @@ async def test_a_later_command_allows_a_forks_newer_head_and_one_elsewhere_keeps
             assert (await tx.get_one(Session, first)).approved_sha == allowed
 
 
-PULL = Topic(3, 7, "pull", 6, "Mine", "main", "mine", "a" * 40, 6, own_branch=False)
+PULL = Topic(3, 7, SubjectKind.PULL, 6, "Mine", "main", "mine", "a" * 40, 6, own_branch=False)
 
 
 async def switch(database: Database, *, on: bool) -> None:

@@ -3,7 +3,8 @@
 from github.repositories.queries import Pull
 from github.webhooks.outcomes import Change
 from loops.context import Loop
-from loops.sessions import conversations
+from loops.conversations.cancelling import cancel
+from loops.store.states import PullState
 from loops.store.tables import Session
 
 ENDS = {
@@ -20,7 +21,11 @@ ENDS = {
     Change.SUSPENDED: "the App was suspended",
     Change.REPOSITORIES_REMOVED: "the App lost access to the repository",
 }
-PULL_STATES = {Change.PULL_CLOSED: "closed", Change.PULL_MERGED: "merged", Change.PULL_OPENED: "open"}
+PULL_STATES = {
+    Change.PULL_CLOSED: PullState.CLOSED,
+    Change.PULL_MERGED: PullState.MERGED,
+    Change.PULL_OPENED: PullState.OPEN,
+}
 
 
 LATE_SECONDS = 120.0  # after a push of ours, in which GitHub may still show the branch as it was before
@@ -42,5 +47,5 @@ async def has_ended(loop: Loop, session: Session, pull: Pull) -> bool:
             fresh.base_branch = session.base_branch = pull.base_ref
         else:
             fresh.pull_state = PULL_STATES[change]
-            await conversations.cancel(tx, fresh, ENDS[change], loop.clock())
+            await cancel(tx, fresh, ENDS[change], loop.clock())
     return change is not None

@@ -1,0 +1,64 @@
+"""Which conversation a request or a red commit belongs to."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from loops.store.states import OPEN_SESSION, PullState, SubjectKind
+from loops.store.tables import Repository, Session
+
+
+@dataclass(frozen=True)
+class Topic:
+    """What a conversation is about: an issue, a pull request or a red branch of one repository.
+
+    `approved_sha` is set for a fork's pull request only: its head at the time of the command, which is all that was
+    allowed.
+    """
+
+    installation_id: int
+    repository_id: int
+    kind: SubjectKind
+    number: int | None
+    title: str
+    base_branch: str | None = None
+    branch: str | None = None
+    head_sha: str | None = None
+    pull_number: int | None = None
+    own_branch: bool = True
+    approved_sha: str | None = None
+
+    @property
+    def pull_state(self) -> PullState | None:
+        """The state of the pull request that it is about: it is open, or nobody could ask."""
+        return PullState.OPEN if self.pull_number else None
+
+
+async def lock(tx: AsyncSession, repository_id: int) -> None:
+    """Let nobody else begin or change a conversation in this repository until the transaction ends."""
+    await tx.execute(select(Repository.id).where(Repository.id == repository_id).with_for_update())
+
+
+async def latest(tx: AsyncSession, topic: Topic) -> Session | None:
+    """The conversation about this topic that can still go on: not one whose pull request is closed or merged, nor one
+    of the account that the repository belonged to before it was transferred."""
+    same: list[ColumnElement[bool]] = []
+    if topic.number is not None:
+        same.append((Session.subject_number == topic.number) & (Session.subject_kind != SubjectKind.BRANCH))
+        same.append(Session.pull_number == topic.number)
+        if topic.kind is SubjectKind.PULL and topic.branch is not None:
+            # GitHub has the pull request, and the session that opens it has not yet heard which it is
+            opening = Session.pull_number.is_(None) & Session.status.in_(OPEN_SESSION)
+            same.append((Session.branch == topic.branch) & opening)
+    else:
+        same.append((Session.subject_kind == SubjectKind.BRANCH) & (Session.base_branch == topic.base_branch))
+    found = await tx.execute(
+        select(Session)
+        .where(Session.repository_id == topic.repository_id, or_(*same))
+        .where(Session.installation_id == topic.installation_id)
+        .where(or_(Session.pull_state.is_(None), Session.pull_state == PullState.OPEN))
+        .order_by(Session.id.desc())
+        .limit(1)
+    )
+    return found.scalar_one_or_none()

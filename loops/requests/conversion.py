@@ -1,0 +1,165 @@
+"""A request as the conversation takes it: converted here, once, and nowhere else."""
+
+from dataclasses import asdict
+
+from github.client.errors import Gone, NotFound
+from github.client.repository import RepositoryHandle
+from github.repositories import queries
+from github.threads import reviews
+from github.webhooks.commands import Retry, Run
+from github.webhooks.identity import Me
+from github.webhooks.mention_options import MentionOptions
+from github.webhooks.mentions import read
+from github.webhooks.outcomes import Actor, Repo, Request, Subject, Why
+from github.webhooks.sources import InlineComment, ReviewBody
+from loops.conversations.finding import Topic
+from loops.sessions.ask import Ask, Asker, Remark, ReviewText, ThreadText, TurnOptions
+from loops.store.states import SubjectKind, Trigger
+
+
+async def whole_subject(repo: RepositoryHandle, subject: Subject) -> Subject:
+    """The subject with its head, which events about comments do not say."""
+    if not subject.is_pull or subject.head_ref:
+        return subject
+    pull = await queries.pull(repo, subject.number)
+    return Subject(
+        number=subject.number,
+        is_pull=True,
+        title=subject.title,
+        body=subject.body,  # as delivered, also where it was empty: what stands there now may be newer
+        author=Actor(pull.author_id, pull.author),
+        head_ref=pull.head_ref,
+        head_sha=pull.head_sha,
+        head_repository_id=pull.head_repository_id,
+        base_ref=pull.base_ref,
+    )
+
+
+def topic_of(repo: Repo, subject: Subject) -> Topic:
+    """What the conversation is about."""
+    same = subject.is_pull and subject.head_repository_id == repo.id
+    return Topic(
+        installation_id=repo.installation_id,
+        repository_id=repo.id,
+        kind=SubjectKind.PULL if subject.is_pull else SubjectKind.ISSUE,
+        number=subject.number,
+        title=subject.title,
+        base_branch=subject.base_ref or None,
+        branch=subject.head_ref if same else None,
+        head_sha=subject.head_sha if same else None,
+        pull_number=subject.number if same else None,
+        own_branch=not same,
+        approved_sha=(subject.head_sha or None) if subject.is_pull and not same else None,
+    )
+
+
+async def ask_of_request(
+    repo: RepositoryHandle, me: Me, guid: str, request: Request, subject: Subject, command: Run | Retry
+) -> Ask:
+    """What is asked for. Of a review, its remarks are fetched now: what is edited later is not what was asked."""
+    ask = Ask(
+        trigger=Trigger(request.why.value),
+        asker=Asker(request.actor.id, request.actor.login),
+        about=ThreadText(
+            number=subject.number,
+            title=subject.title,
+            body=subject.body,
+            author=subject.author.login if subject.author else "",
+            is_pull=subject.is_pull,
+        ),
+        instruction=command.instruction if isinstance(command, Run) else command.hint,
+        source=request.source,
+        options=_turn_options(command.options),
+        delivery=guid,
+    )
+    if not isinstance(command, Run):
+        return ask
+    match request.source:
+        case ReviewBody() | InlineComment():
+            return await _review(repo, me, ask, request, subject, command)
+        case _:
+            return ask
+
+
+async def _review(repo: RepositoryHandle, me: Me, ask: Ask, request: Request, subject: Subject, command: Run) -> Ask:
+    """The whole review as one task, whichever of its texts was delivered first; an inline comment that is in no review
+    as it was submitted asks alone."""
+    source = request.source
+    if isinstance(source, InlineComment):
+        if source.review_id and not source.edited and (whole := await _found(repo, subject.number, source.review_id)):
+            body, at = whole
+            remarks = await _remarks(repo, me, subject.number, source.review_id, at)
+            if any(each.id == source.id for each in remarks):
+                asked = read(body, me.names)
+                first = asked if isinstance(asked, Run) else None
+                return _asking(ask, me, subject, source.review_id, body, first, remarks)
+        alone = Remark(
+            source.id, source.thread_id, source.path, source.line, source.text, source.diff_hunk, ask.asker.login, True
+        )
+        return _about(ask, subject, 0, "", (alone,))
+    remarks = await _remarks(repo, me, subject.number, source.id, source.at)
+    return _asking(ask, me, subject, source.id, source.text, command, remarks)
+
+
+def _asking(
+    ask: Ask, me: Me, subject: Subject, review_id: int, body: str, first: Run | None, remarks: tuple[Remark, ...]
+) -> Ask:
+    """The words of the review's body, then those of each remark that addresses us; the options of the first."""
+    asked = [(each, command) for each in remarks if isinstance(command := read(each.body, me.names), Run)]
+    said = [first.instruction] if first is not None else []
+    alone = not said and len(asked) == 1
+    said += [
+        command.instruction if alone else f"{each.path}:{each.line or 'file'}: {command.instruction}"
+        for each, command in asked
+    ]
+    given = [command.options for command in (first, *(command for _, command in asked)) if command is not None]
+    options = next((each for each in given if each != MentionOptions()), MentionOptions())
+    told = Ask(
+        trigger=Trigger(Why.MENTION) if first is None else ask.trigger,
+        asker=ask.asker,
+        about=ask.about,
+        instruction="\n\n".join(filter(None, said)),
+        source=ask.source,
+        options=_turn_options(options),
+        delivery=ask.delivery,
+    )
+    return _about(told, subject, review_id, body, remarks)
+
+
+def _about(ask: Ask, subject: Subject, review_id: int, body: str, remarks: tuple[Remark, ...]) -> Ask:
+    about = ReviewText(review_id, subject.number, subject.title, body, remarks)
+    return Ask(ask.trigger, ask.asker, about, ask.instruction, ask.source, ask.options, ask.origin, ask.delivery)
+
+
+async def _found(repo: RepositoryHandle, number: int, review_id: int) -> tuple[str, str] | None:
+    """The body of a review and when it was submitted; None where GitHub does not have it."""
+    try:
+        found = await repo.get(f"pulls/{number}/reviews/{review_id}")
+    except (NotFound, Gone):
+        return None
+    return str(found.get("body") or ""), str(found.get("submitted_at") or "")
+
+
+async def _remarks(
+    repo: RepositoryHandle, me: Me, number: int, review_id: int, submitted_at: str
+) -> tuple[Remark, ...]:
+    """The review's remarks in the order of the files."""
+    found = [each async for each in reviews.remarks(repo, number, review_id, submitted_at)]
+    found.sort(key=lambda each: (each.path, each.line, each.id))
+    return tuple(
+        Remark(
+            each.id,
+            each.thread_id,
+            each.path,
+            each.line,
+            each.body,
+            each.diff_hunk,
+            each.author,
+            read(each.body, me.names) is not None,
+        )
+        for each in found
+    )
+
+
+def _turn_options(options: MentionOptions) -> TurnOptions:
+    return TurnOptions(**asdict(options))

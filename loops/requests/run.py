@@ -1,0 +1,81 @@
+"""`Run` and `Retry`: one more turn in a conversation, where what is known now does not speak against it."""
+
+from typing import Any
+
+from github.client.repository import RepositoryHandle
+from github.repositories import config, queries
+from github.threads import comments
+from github.webhooks.commands import Retry, Run
+from github.webhooks.outcomes import Actor, Request, Subject
+from loops.accounts.choice import CannotRun, choose
+from loops.comments import answers
+from loops.context import Loop
+from loops.conversations.asking import Taken, take
+from loops.conversations.finding import Topic, latest
+from loops.conversations.repeating import repeated
+from loops.requests.conversion import ask_of_request, topic_of, whole_subject
+from loops.requests.decision import Decision
+from loops.requests.replies import answer, audit
+from loops.sessions.ask import Ask
+from loops.sessions.ask_columns import options_json
+from loops.sessions.known_accounts import remember_installation, remember_person, remember_repository
+
+
+async def run(
+    loop: Loop, repo: RepositoryHandle, guid: str, request: Request, subject: Subject, command: Run | Retry
+) -> Decision:
+    """Begin a conversation or go on with it, or say why not."""
+    subject = await whole_subject(repo, subject)
+    topic = topic_of(request.repo, subject)
+    ask = await ask_of_request(repo, loop.me, guid, request, subject, command)
+    if isinstance(command, Retry):
+        async with loop.database.read() as tx:
+            again = await repeated(tx, await latest(tx, topic), ask)
+        if again is None:
+            await answer(repo, request, subject, answers.nothing_to_repeat(loop.me.names[0]))
+            return Decision("answered", "nothing to repeat")
+        ask = again
+    facts = await queries.facts(repo)
+    loaded = await queries.settings(repo, facts.default_branch) if facts.default_branch else None
+    cap = loop.options.cap
+    if loaded is not None and "attempts" in loaded.config.limits.model_fields_set:
+        cap = loaded.config.limits.attempts
+    if loaded is not None and loaded.problems:
+        listed = [str(problem) for problem in loaded.problems]
+        await comments.put_sticky(repo, subject.number, "config", answers.config_problems(config.PATH, listed))
+    settings = loaded.config.model_dump(mode="json", exclude_unset=True) if loaded is not None else None
+    if (why := await _cannot_run(loop, topic, ask, settings or {})) is not None:
+        await answer(repo, request, subject, answers.cannot_run(why, loop.me.names[0]))
+        return Decision("refused", why)
+    now = loop.clock()
+    async with loop.database.write() as tx:
+        owner = Actor(facts.owner_id, facts.full_name.partition("/")[0])
+        await remember_installation(tx, request.repo.installation_id, owner, now)
+        await remember_repository(tx, request.repo, now, facts)
+        await remember_person(tx, request.actor, now)
+        session, taken = await take(tx, topic, ask, owner=request.actor.id, cap=cap, now=now)
+        if settings is not None and (session.config is None or taken is not Taken.JOINED):
+            session.config = settings
+        audit(loop, tx, request, taken.value, session)
+        wake = session.wake
+    await loop.queue.send("advance", session.id, f"advance:{session.id}:{wake}:{taken.value}")
+    return Decision(taken.value, request.why.value, session.id)
+
+
+async def _cannot_run(loop: Loop, topic: Topic, ask: Ask, settings: dict[str, Any]) -> str | None:
+    """Why the turn that is asked for could not run with the account it would get; None if it can."""
+    async with loop.database.read() as tx:
+        session = await latest(tx, topic)
+        owner = ask.asker.id if session is None else session.owner_id
+        try:
+            await choose(
+                tx,
+                topic.installation_id,
+                owner,
+                options=options_json(ask.options),
+                config=settings,
+                default=loop.options.runtime,
+            )
+        except CannotRun as error:
+            return str(error)
+    return None
