@@ -203,3 +203,26 @@ async def test_what_cannot_be_taken_up_for_a_fault_of_ours_is_answered(
     (delivery,) = await home.handled("issue_comment")
     assert (delivery.decision, delivery.reason) == ("failed", "RuntimeError: a defect")
     assert "it is not your fault" in (await home.bot_comments(number))[0]
+
+
+async def test_a_label_of_the_repositorys_own_is_answered_too_where_something_of_ours_is_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(*_: Any, **__: Any) -> None:
+        raise RuntimeError("a defect")
+
+    monkeypatch.setattr(run, "take", broken)
+    monkeypatch.setattr(route, "GIVE_UP_AFTER", 2)
+    async with house(tmp_path, files={".github/greenloop.yml": "label: fix-me\n"}) as home:
+        number = await home.issue()
+        await home.post("alice", f"issues/{number}/labels", {"labels": ["fix-me"]})
+        await home.until(lambda: _decided(home, "failed"))
+        assert "it is not your fault" in (await home.bot_comments(number))[0]
+        other = await home.issue()
+        await home.post("alice", f"issues/{other}/labels", {"labels": ["greenloop"]})
+        await home.until(lambda: _decided(home, "ignored", "the label 'greenloop' is not ours"))
+        assert await home.bot_comments(other) == []
+
+
+async def _decided(home: House, decision: str, reason: str = "") -> bool:
+    return any(each.decision == decision and reason in (each.reason or "") for each in await home.handled("issues"))

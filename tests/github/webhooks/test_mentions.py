@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from github.webhooks.commands import Autofix, Command, Help, Retry, Run, Status, Stop
+from github.webhooks.commands import Autofix, Command, Help, Retry, Run, Status, Stop, Unclear
 from github.webhooks.mention_options import MentionOptions
 from github.webhooks.mentions import mentioned, read
 
@@ -189,6 +189,90 @@ def test_a_sentence_that_begins_with_a_command_in_markup_is_free_text(said: str)
 )
 def test_markup_that_was_only_around_the_mention_is_no_part_of_the_task(text: str, instruction: str) -> None:
     assert read(text, HANDLES) == Run(instruction)
+
+
+@pytest.mark.parametrize(
+    ("said", "nearest"),
+    [
+        ("stpo", "`stop`"),
+        ("sotp!", "`stop`"),
+        ("please stp it now", "`stop`"),
+        ("cancle", "`cancel`"),
+        ("retyr", "`retry`"),
+        ("again", "`retry`"),
+        ("rerun", "`retry`"),
+        ("staus", "`status`"),
+        ("hlep", "`help`"),
+        ("abort", "`stop`"),
+        ("autofix", "`autofix on` or `autofix off`"),
+        ("autofix please", "`autofix on` or `autofix off`"),
+        ("autofix of", "`autofix on` or `autofix off`"),
+        ("auto-fix off", "`autofix on` or `autofix off`"),
+        ("auto fix: on", "`autofix on` or `autofix off`"),
+        ("autofix disable", "`autofix on` or `autofix off`"),
+        ("turn autofix off", "`autofix on` or `autofix off`"),
+        ("`stpo`", "`stop`"),
+        ("\nstpo", "`stop`"),
+        ("stpo\n\nThis is all wrong, and it costs us money every minute.", "`stop`"),
+    ],
+)
+def test_words_that_are_nearly_a_command_are_answered_with_the_nearest(said: str, nearest: str) -> None:
+    found = read(f"@greenloop {said}", HANDLES)
+    assert isinstance(found, Unclear), found
+    assert found.problems[0].endswith(f"Did you mean {nearest}?")
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["fix", "start", "test", "go", "refactor", "autofix the imports", "rebase", "revert", "entry"],
+)
+def test_a_short_task_is_a_task(said: str) -> None:
+    assert read(f"@greenloop {said}", HANDLES) == Run(said)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("@greenloop retry", ""),
+        ("hey @greenloop retry!", ""),
+        ("- @greenloop retry", ""),
+        ("@greenloop try again please", ""),
+        ("could you @greenloop\nretry\n\nThe network was down before", "could you\nThe network was down before"),
+        ("@greenloop retry. Use the existing helper this time.", "Use the existing helper this time."),
+    ],
+)
+def test_a_retry_carries_only_what_was_said_besides(text: str, hint: str) -> None:
+    found = read(text, HANDLES)
+    assert isinstance(found, Retry)
+    assert found.hint.split() == hint.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("@greenloop fix it <!-- --runtime codex -->", MentionOptions()),
+        ("@greenloop fix it <!-- see\n--cap 5 --> please", MentionOptions()),
+        ("@greenloop explain `foo\n--cap 5`", MentionOptions()),
+        ('@greenloop add "--cap 5" to the docs', MentionOptions()),
+        ("@greenloop add “--cap 5” to the docs", MentionOptions()),
+        ("@greenloop add <code>--cap 5</code> to the docs", MentionOptions()),
+        ("@greenloop fix it —thanks", MentionOptions()),
+        ("@greenloop fix it –Bob", MentionOptions()),
+        ("@greenloop fix it --thanks", MentionOptions()),
+        ("@greenloop fix it --Bob", MentionOptions()),
+        ("@greenloop fix it —cap 5", MentionOptions(cap=5)),
+        ("@greenloop don't --cap 5 wait for it's sake", MentionOptions(cap=5)),
+    ],
+)
+def test_options_in_comments_code_and_quotes_do_not_count_nor_do_courtesies(text: str, options: MentionOptions) -> None:
+    found = read(text, HANDLES)
+    assert isinstance(found, Run), found
+    assert found.options == options
+
+
+@pytest.mark.parametrize("said", ["stop --now", "stop --cap x", "status --verbose"])
+def test_a_command_that_starts_nothing_is_not_refused_for_its_options(said: str) -> None:
+    assert isinstance(read(f"@greenloop {said}", HANDLES), Stop | Status)
 
 
 def test_the_instruction_is_the_whole_text_without_the_mention() -> None:
