@@ -77,7 +77,7 @@ async def store_result(
 
     `files` (what was read back, with secrets in it) goes to the parser only and is not stored. The turn's `result` is
     the protocol's, redacted and without the files, and `outcome`: {message, error, session_id, totals, retry_fresh,
-    limit} as the runtime sees it. Raises TurnOver when the turn ended without a result.
+    limit, failure, retry_after} as the runtime sees it. Raises TurnOver when the turn ended without a result.
     """
     if turn.result is not None:
         return None
@@ -93,6 +93,8 @@ async def store_result(
             "totals": dict(outcome.totals),
             "retry_fresh": outcome.retry_fresh,
             "limit": outcome.limit,
+            "failure": outcome.failure.kind.value if outcome.failure else None,
+            "retry_after": outcome.failure.retry_after if outcome.failure else None,
         }
     }
     summary = {"reason": stored["reason"], "exit_code": stored["exit_code"], "text": clip(stored["message"], 2_000)}

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from loops.runtimes.failures import Failure
+
 CredentialKind = Literal["api_key", "opencode_auth_json", "anthropic_oauth_json", "none"]
 EventKind = Literal[
     "session",
@@ -28,7 +30,11 @@ SUMMARY_TEXT = 2_000
 """Longest final message that is taken from raw output, in characters."""
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
-_NOISE = ("Reading additional input from stdin", "WARNING: ", "[claude-code:")
+_NOISE = re.compile(
+    r"Reading additional input from stdin|WARNING: |Warning: |\[claude-code:|\[STARTUP\]|Ripgrep is not|"
+    r"Attempt \d+ failed|Suggested retry|at \S.*\(?\S+:\d+:\d+\)?$|[\[\]{}()^|~\s]+$"
+)
+_NAMED = re.compile(r"(?:fatal|error)\b.*?: \S", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -142,8 +148,9 @@ class Outcome:
     """What a turn came to. `error` is set only where there is no answer.
 
     `retry_fresh` says that the CLI refused the conversation id: the turn may run again without `Resume`, with a summary
-    of what went before in its prompt. `limit` is the cap at which the CLI stopped by itself. `events` are those the
-    ending itself gives (a usage correction, say).
+    of what went before in its prompt. `limit` is the cap at which the CLI stopped by itself, `failure` what kind of end
+    it was, where `error` is set and the runtime is an agent. `events` are those the ending itself gives (a usage
+    correction, say).
     """
 
     message: str
@@ -152,6 +159,7 @@ class Outcome:
     totals: Mapping[str, float] = field(default_factory=dict)
     retry_fresh: bool = False
     limit: Literal["steps", "cost"] | None = None
+    failure: Failure | None = None
     events: tuple[RuntimeEvent, ...] = ()
 
 
@@ -189,9 +197,14 @@ def clip(text: str, limit: int = EVENT_TEXT) -> str:
 
 
 def process_error(who: str, ending: Ending, said: str = "") -> str:
-    """One sentence on why `who` ended without an answer, with the last line of stderr, else of what it `said`."""
+    """One sentence on why `who` ended without an answer.
+
+    With it goes the line of stderr that names the error, else its last; where stderr is empty, of what it `said`.
+    """
     lines = [line.strip() for text in (said, ending.stderr_tail) for line in _ANSI.sub("", text).splitlines()]
-    last = next((line for line in reversed(lines) if line and not line.startswith(_NOISE)), "")
+    useful = [line for line in lines if line and not _NOISE.match(line)]
+    # of an error with a stack or an excerpt behind it, the line that names it
+    last = next((line for line in useful if _NAMED.match(line)), useful[-1] if useful else "")
     if ending.reason != "exited" and ending.message:
         return ending.message
     if ending.reason != "exited":

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
 from loops.runtimes.base import JSON, Ending, EventKind, Outcome, RuntimeEvent, clip, process_error
+from loops.runtimes.failures import Failure, Sign, Told, classify
 
 # Gone, or its files are broken.
 _NO_CONVERSATION = re.compile(
@@ -22,7 +23,8 @@ _REMEMBERED = 2_000
 class Memory:
     """What a parser remembers between lines; small, and JSON all through.
 
-    `answer` is the final answer so far, `failure` the last error that may be the end, `tools` the open tool calls by
+    `answer` is the final answer so far, `failure` the last error that may be the end, `fault` what is
+    known of it beside its text (as in `Told`), `tools` the open tool calls by
     id, `seen` the tokens and cost already told as usage, `before` the CLI's running totals at the turn's beginning and
     `after` those at its end, `pending` text that is not an event yet, `message` and `live` ids of the model's messages.
     """
@@ -31,6 +33,7 @@ class Memory:
     answer: str = ""
     answered: bool = False
     failure: str | None = None
+    fault: JSON = field(default_factory=dict)
     limit: Literal["steps", "cost"] | None = None
     tools: dict[str, JSON] = field(default_factory=dict)
     seen: dict[str, float] = field(default_factory=dict)
@@ -53,11 +56,12 @@ class Memory:
 class LineParser(ABC):
     """What the parsers of JSON lines have in common: a line is read by `_events`, and what it says is in `_memory`.
 
-    `who` names the CLI in errors. `names_lost` says that it names a conversation even where the one to resume is gone,
-    `cumulative` that it counts tokens or cost from the beginning of a conversation.
+    `who` names the CLI in errors, `signs` is its table of failures. `names_lost` says that it names a conversation even
+    where the one to resume is gone, `cumulative` that it counts tokens or cost from the beginning of a conversation.
     """
 
     who: ClassVar[str]
+    signs: ClassVar[tuple[Sign, ...]] = ()
     names_lost: ClassVar[bool] = False
     cumulative: ClassVar[bool] = False
 
@@ -88,17 +92,25 @@ class LineParser(ABC):
         if memory.answered:
             return Outcome(message, None, memory.session, memory.after)
         # What a CLI says when it is interrupted is not the reason.
-        failure = memory.failure if ending.reason == "exited" else None
+        failure = self._failed(ending)
         gone = no_conversation(ending.stderr_tail, memory.failure or "")
         fresh = gone and (self.names_lost or memory.session is None)
         return Outcome(
             message,
-            failure or process_error(self.who, ending),
+            failure.message,
             None if fresh else memory.session,
             memory.after,
             retry_fresh=fresh,
             limit=memory.limit,
+            failure=failure,
         )
+
+    def _failed(self, ending: Ending) -> Failure:
+        memory, exited = self._memory, ending.reason == "exited"
+        text = (memory.failure if exited else None) or process_error(self.who, ending)
+        fault = memory.fault if exited and memory.failure else {}
+        told = Told(text, exit_code=ending.exit_code, exited=exited, **fault)
+        return classify(self.signs, told)
 
     @abstractmethod
     def _events(self, data: JSON) -> list[RuntimeEvent]:

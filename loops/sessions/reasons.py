@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from enum import StrEnum
 
+from loops.runtimes.failures import WORDS
+
 
 class Outcome(StrEnum):
     """How a session ended that completed."""
@@ -14,7 +16,10 @@ class Outcome(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why a session ended without success, or a turn did; stored with a colon and a detail where there is one."""
+    """Why a session ended without success, or a turn did; stored with a colon and a detail where there is one.
+
+    The failures of agents are reasons, too: `loops.runtimes.failures.FailureKind`.
+    """
 
     CAP_REACHED = "cap_reached"
     NO_PROGRESS = "no_progress"
@@ -42,6 +47,7 @@ class Reason(StrEnum):
 
 
 WHY: Mapping[str, tuple[str, str]] = {
+    **{kind.value: (words.what, words.then) for kind, words in WORDS.items()},
     Reason.CAP_REACHED: (
         "All attempts are used up and checks are still red.",
         "A person has to look now. Mention me with a hint to go on: attempts are then counted anew.",
@@ -74,10 +80,6 @@ WHY: Mapping[str, tuple[str, str]] = {
         "The rules of this repository would refuse what I push, so no agent was started.",
         "Let the App bypass the rule, or exempt my branches from it, then `{handle} retry`.",
     ),
-    Reason.CREDENTIALS: (
-        "The agent has no working account with its provider.",
-        "Mend the account with `greenloop profile`, or name another `--runtime`, then `{handle} retry`.",
-    ),
     Reason.CHECKS_NEVER_SETTLED: (
         "The checks did not come to an end in the time that is set for it.",
         "See to it that they do (or leave them out with `checks.ignore`), then `{handle} retry`.",
@@ -95,7 +97,6 @@ WHY: Mapping[str, tuple[str, str]] = {
         "Ask for the work on an issue, or do as is said below and then `{handle} retry`.",
     ),
     Reason.LIMIT_EXCEEDED: ("A limit was reached.", "Raise it, or ask for less in one go."),
-    Reason.AGENT_FAILED: ("The agent itself failed.", "Its last words are below. `{handle} retry` tries once more."),
     Reason.FETCH_FAILED: (
         "The repository could not be fetched into the box.",
         "Try `{handle} retry`. If it happens again, whoever runs Greenloop has to look at its network.",

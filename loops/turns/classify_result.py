@@ -6,6 +6,7 @@ from typing import Literal
 from k8s.runner import protocol
 from k8s.runner.protocol import Result
 from loops.prompts.fence import fence
+from loops.runtimes.failures import FailureKind
 from loops.sessions.caps import Caps, Counter, Spent
 
 STDERR_SHOWN = 600
@@ -34,11 +35,12 @@ def classify_result(
     cancelled: bool,
     caps: Caps,
     before: Spent,
+    failure: FailureKind | None = None,
     limit: Literal["steps", "cost"] | None = None,
     conversation_gone: bool = False,
 ) -> TurnVerdict:
-    """`answer_error` is what the runtime made of the ending (None: there is an answer), `limit` the cap at which its
-    CLI ended by itself. `before`: what the session had used when the turn began.
+    """`answer_error` is what the runtime made of the ending (None: there is an answer), `failure` its kind, `limit` the
+    cap at which its CLI ended by itself. `before`: what the session had used when the turn began.
     """
     if cancelled:
         return TurnVerdict("cancelled", note=stop_reason or "")
@@ -62,13 +64,15 @@ def classify_result(
         return TurnVerdict("afresh")
     if answer_error is not None and limit is not None and (over := caps.reached(limit, before)) is not None:
         return TurnVerdict("failed", over.reason)
-    if result.exit_code != 0 and answer_error is not None:
-        return TurnVerdict(
-            "failed", f"agent_failed: exit code {result.exit_code}", _why(answer_error, result.stderr_tail)
-        )
-    if answer_error is not None and not result.changes:
-        return TurnVerdict("failed", "agent_failed", _why(answer_error, result.stderr_tail))
+    if answer_error is not None and (result.exit_code != 0 or not result.changes):
+        return TurnVerdict("failed", _reason(failure, result.exit_code), _why(answer_error, result.stderr_tail))
     return TurnVerdict("publish" if result.changes else "nothing")
+
+
+def _reason(failure: FailureKind | None, exit_code: int | None) -> str:
+    if failure is not None and failure is not FailureKind.BUG:
+        return failure.value
+    return f"agent_failed: exit code {exit_code}" if exit_code else "agent_failed"
 
 
 def _why(error: str, stderr: str) -> str:

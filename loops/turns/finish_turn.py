@@ -57,6 +57,7 @@ def _judge(session: Session, turn: Turn, report: Report, before: Spent) -> TurnV
         cancelled=session.cancel_by is not None,
         caps=Caps.of(turn.limits),
         before=before,
+        failure=report.failure,
         limit=report.limit,
         conversation_gone=report.retry_fresh and _resumed(turn),
     )

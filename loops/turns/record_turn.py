@@ -12,6 +12,7 @@ from k8s.runner.protocol import Result
 from loops.boxes.box import ONCE_MORE, restart_turn
 from loops.context import Loop
 from loops.runtimes import registry
+from loops.runtimes.failures import FailureKind
 from loops.sessions.transitions import move_session, move_turn
 from loops.store import journal
 from loops.store.states import SessionStatus, TurnStatus
@@ -26,12 +27,15 @@ CONVERSATION_GONE = "The agent's earlier conversation is gone: it begins a new o
 class Report:
     """What the box reported, and what the agent's parser made of the output.
 
-    `error`: why there is no answer. `limit`: the cap at which the CLI ended by itself. `conversation`: the CLI's own id
-    of it, with `totals` of what it used so far; `retry_fresh`: it is gone.
+    `error`: why there is no answer, `failure` what kind of failure that is, `retry_after` the seconds after which the
+    provider wants to be asked again. `limit`: the cap at which the CLI ended by itself. `conversation`: the CLI's own
+    id of it, with `totals` of what it used so far; `retry_fresh`: it is gone.
     """
 
     result: Result
     error: str | None = None
+    failure: FailureKind | None = None
+    retry_after: float | None = None
     limit: Literal["steps", "cost"] | None = None
     retry_fresh: bool = False
     conversation: str = ""
@@ -44,6 +48,8 @@ class Report:
         return cls(
             protocol.result_from_json(turn.result or {}),
             error=outcome.get("error"),
+            failure=FailureKind(outcome["failure"]) if outcome.get("failure") else None,
+            retry_after=outcome.get("retry_after"),
             limit=outcome.get("limit"),
             retry_fresh=bool(outcome.get("retry_fresh")),
             conversation=str(outcome.get("session_id") or ""),

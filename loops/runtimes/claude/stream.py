@@ -4,6 +4,7 @@ import re
 from typing import Final, Literal
 
 from loops.runtimes.base import JSON, RuntimeEvent
+from loops.runtimes.claude.failures import FAILURES
 from loops.runtimes.lines import (
     LineParser,
     event,
@@ -24,6 +25,7 @@ class ClaudeParser(LineParser):
     """Events: `system`, `assistant`, `user`, `stream_event`, `result` and others. A step is a message of the model."""
 
     who = "Claude Code"
+    signs = FAILURES
     cumulative = True
     names_lost = True
 
@@ -49,7 +51,7 @@ class ClaudeParser(LineParser):
         own = not data.get("parent_tool_use_id")
         events: list[RuntimeEvent] = []
         if data.get("error"):
-            memory.failure = text_of(message["content"])
+            memory.failure, memory.fault = text_of(message["content"]), _fault(data)
             return [event("error", message=memory.failure, final=False)]
         identity = str(message.get("id", ""))
         if identity != memory.message:
@@ -133,6 +135,7 @@ class ClaudeParser(LineParser):
             return [*events, status("finished")]
         errors = data.get("errors") or []
         memory.failure = str(data.get("result") or "; ".join(map(str, errors)) or data.get("subtype"))
+        memory.fault = {**memory.fault, **{name: known for name, known in _fault(data).items() if known}}
         return [*events, event("error", message=memory.failure, final=True)]
 
     def _rest_of_usage(self, data: JSON) -> RuntimeEvent:
@@ -150,6 +153,14 @@ class ClaudeParser(LineParser):
 def _tokens(told: JSON) -> tuple[float, float, float]:
     read, written = told.get("cache_read_input_tokens") or 0, told.get("cache_creation_input_tokens") or 0
     return (told.get("input_tokens") or 0) + read + written, read, told.get("output_tokens") or 0
+
+
+def _fault(data: JSON) -> JSON:
+    """What a failure tells beside its text; an answer names it, the result has the status."""
+    names = (data.get(name) for name in ("error", "api_error", "api_error_type"))
+    overflow = data.get("terminal_reason") == "prompt_too_long"
+    code = " ".join([*(name for name in names if isinstance(name, str)), *(["prompt_too_long"] if overflow else [])])
+    return {"status": data.get("api_error_status"), "code": code}
 
 
 def _system(data: JSON) -> RuntimeEvent:

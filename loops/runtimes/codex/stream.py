@@ -3,6 +3,7 @@
 from typing import Final
 
 from loops.runtimes.base import JSON, Ending, RuntimeEvent
+from loops.runtimes.codex.failures import FAILURES
 from loops.runtimes.lines import LineParser, event, short, status, text_of, usage
 
 _TOOLS: Final = {"command_execution", "file_change", "mcp_tool_call", "web_search", "collab_tool_call"}
@@ -13,6 +14,7 @@ class CodexParser(LineParser):
     """Events: `thread.*`, `turn.*`, `item.*` and `error`. A step is a tool call, or the answer; there are no deltas."""
 
     who = "Codex"
+    signs = FAILURES
     cumulative = True
 
     def _left(self, ending: Ending) -> str:

@@ -3,6 +3,7 @@
 from typing import Final
 
 from loops.runtimes.base import JSON, RuntimeEvent
+from loops.runtimes.gemini.failures import FAILURES
 from loops.runtimes.lines import LineParser, event, short, status, usage
 
 _EDITS: Final = ("replace", "write_file")
@@ -18,6 +19,7 @@ class GeminiParser(LineParser):
     """
 
     who = "Gemini CLI"
+    signs = FAILURES
 
     def _events(self, data: JSON) -> list[RuntimeEvent]:
         match data["type"]:

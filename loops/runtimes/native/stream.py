@@ -4,6 +4,7 @@ from typing import Final, get_args
 
 from loops.runtimes.base import JSON, EventKind, RuntimeEvent
 from loops.runtimes.lines import LineParser, event
+from loops.runtimes.native.failures import FAILURES
 
 _KINDS: Final[dict[str, EventKind]] = {kind: kind for kind in get_args(EventKind)}
 
@@ -12,6 +13,7 @@ class NativeParser(LineParser):
     """Lines of `{"kind": …}`: our events, and at the end `result`."""
 
     who = "The native runtime"
+    signs = FAILURES
 
     def _events(self, data: JSON) -> list[RuntimeEvent]:
         return [self._event(data)]

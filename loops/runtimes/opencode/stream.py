@@ -1,9 +1,11 @@
 """The output of `opencode run --format json` as events."""
 
+import re
 from typing import Final
 
 from loops.runtimes.base import JSON, RuntimeEvent
 from loops.runtimes.lines import LineParser, event, status, usage
+from loops.runtimes.opencode.failures import FAILURES
 
 _EDITS: Final = {"write": "filePath", "edit": "filePath"}
 
@@ -12,6 +14,7 @@ class OpenCodeParser(LineParser):
     """Events: `step_start`, `text`, `reasoning`, `tool_use` (when done only), `step_finish` and `error`."""
 
     who = "OpenCode"
+    signs = FAILURES
 
     def _events(self, data: JSON) -> list[RuntimeEvent]:
         return self._session(data.get("sessionID")) + self._told(data)
@@ -33,7 +36,7 @@ class OpenCodeParser(LineParser):
             case "step_finish":
                 return [self._finished(data["part"])]
             case "error":
-                memory.failure = _message(data["error"])
+                memory.failure, memory.fault = _message(data["error"]), _fault(data["error"])
                 return [event("error", message=memory.failure, final=False)]
         return [status(str(data["type"]))]
 
@@ -84,6 +87,19 @@ def _edit(name: str, given: JSON, metadata: JSON) -> RuntimeEvent:
 
 def _path(file: JSON) -> str:
     return str(file.get("filePath") or file.get("relativePath") or "")
+
+
+def _fault(error: JSON) -> JSON:
+    data = error.get("data") or {}
+    headers = data.get("responseHeaders") or {}
+    after = str(headers.get("retry-after") or "")
+    # the body has the provider's own name of the fault, which the message may lack
+    names = re.findall(r'"(?:code|type|status)"\s*:\s*"([^"]+)"', str(data.get("responseBody") or ""))
+    return {
+        "status": data.get("statusCode"),
+        "code": " ".join([str(error.get("name") or ""), *names]),
+        "retry_after": float(after) if after.isdigit() else None,
+    }
 
 
 def _message(error: JSON) -> str:
