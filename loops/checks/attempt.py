@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from github.checks.verdict import Verdict
 from loops.checks.base_failures import known_at_base
 from loops.checks.collect import Failure, Found, collect, failures
+from loops.checks.last_passing import last_passing
 from loops.checks.look import fresh_state, store_state
 from loops.checks.next_attempt import GiveUp, History, Repair, Rerun, asked_about_checks, choose
 from loops.checks.rerun_jobs import go_on, run_again, spent, wishes
@@ -67,6 +68,7 @@ async def repair(loop: Loop, session: Session, action: decide.Repair) -> float |
         budget=loop.options.evidence_bytes,
         changed_files=[str(each) for each in session.changed_files],
         redact=Redactor().text,
+        before=lambda left: last_passing(loop, repo, left, session.base_branch, action.sha),
     )
     failed = failures(found)
     await keep_evidence(loop, session, action.sha, failed)

@@ -3,9 +3,8 @@
 import asyncio
 import hashlib
 import re
-import tempfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import IO, Literal
 
@@ -13,6 +12,8 @@ from github.checks import logs
 from github.checks.state import Check
 from github.client.errors import GitHubError
 from github.client.repository import RepositoryHandle
+from loops.checks.last_passing import LastPassing
+from loops.checks.spool import chunks, spooled
 from loops.evidence.check import distill_check
 from loops.evidence.distill import distill
 from loops.evidence.merge import merge
@@ -20,8 +21,9 @@ from loops.evidence.model import Annotation, Distilled
 
 CHECKS = 12  # more red checks than this say nothing new to an agent
 AT_ONCE = 3
-CHUNK = 1 << 20
 STORED_LOG = 64 * 1024 * 1024  # bytes of one log that a box can fetch; beyond, its middle says least
+
+Before = Callable[[logs.Evidence], Awaitable[LastPassing]]
 
 
 @dataclass(frozen=True)
@@ -52,13 +54,17 @@ async def collect(
     budget: int,
     changed_files: Sequence[str],
     redact: Callable[[str], str],
+    before: Before | None = None,
 ) -> list[Found]:
-    """What each red check left behind. A log that cannot be had is said in its place; nothing is raised for it."""
+    """What each red check left behind. A log that cannot be had is said in its place; nothing is raised for it.
+
+    `before` finds what is known of a job from when it last passed.
+    """
     turns = asyncio.Semaphore(AT_ONCE)
 
     async def one(check: Check) -> Found:
         async with turns:
-            return await _found(repo, check, budget, changed_files, redact)
+            return await _found(repo, check, budget, changed_files, redact, before)
 
     return list(await asyncio.gather(*(one(check) for check in red[:CHECKS])))
 
@@ -84,7 +90,12 @@ def fingerprint(found: Sequence[Failure]) -> str:
 
 
 async def _found(
-    repo: RepositoryHandle, check: Check, budget: int, changed_files: Sequence[str], redact: Callable[[str], str]
+    repo: RepositoryHandle,
+    check: Check,
+    budget: int,
+    changed_files: Sequence[str],
+    redact: Callable[[str], str],
+    before: Before | None,
 ) -> Found:
     left = await logs.evidence(repo, check)
     notes = [
@@ -93,27 +104,26 @@ async def _found(
     ]
     if left.log is None:
         return Found(check, _without_log(left, notes, budget, changed_files, redact))
-    with tempfile.TemporaryFile() as file:
-        try:
-            async with left.log() as chunks:
-                async for chunk in chunks:
-                    await asyncio.to_thread(file.write, chunk)
-        except GitHubError as error:
-            if file.tell() == 0:
-                missing = f"Its log could not be had: {error}"
-                return Found(check, _without_log(left, notes, budget, changed_files, redact, missing))
-        size = file.tell()
-        distilled = await asyncio.to_thread(
-            lambda: distill(
-                _chunks(file),
-                budget=budget,
-                failed_steps=left.failed_steps,
-                annotations=notes,
-                changed_files=changed_files,
-                redact=redact,
+    passing = await before(left) if before is not None else LastPassing()
+    try:
+        async with spooled(left.log) as file:
+            size = file.seek(0, 2)
+            distilled = await asyncio.to_thread(
+                lambda: distill(
+                    chunks(file),
+                    budget=budget,
+                    failed_steps=left.failed_steps,
+                    annotations=notes,
+                    changed_files=changed_files,
+                    redact=redact,
+                    twin=passing.twin,
+                    since=passing.since,
+                )
             )
-        )
-        packed = await asyncio.to_thread(_packed, file, redact)
+            packed = await asyncio.to_thread(_packed, file, redact)
+    except GitHubError as error:
+        missing = f"Its log could not be had: {error}"
+        return Found(check, _without_log(left, notes, budget, changed_files, redact, missing))
     return Found(check, distilled, log_name(check), packed, size)
 
 
@@ -135,12 +145,6 @@ def log_name(check: Check) -> str:
     """The name of a check's log in the box: readable, and safe as a file name and in a URL."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", check.name).strip("-.")[:60] or "check"
     return f"{plain}-{check.id}.log"
-
-
-def _chunks(file: IO[bytes]) -> Iterator[bytes]:
-    file.seek(0)
-    while chunk := file.read(CHUNK):
-        yield chunk
 
 
 def _packed(file: IO[bytes], redact: Callable[[str], str]) -> bytes:

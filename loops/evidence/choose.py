@@ -16,6 +16,7 @@ SOFT = 0.75  # of the budget is for anything above the threshold; the rest is fo
 WORTHY = 66.0
 NARROW = 320  # characters shown of a line
 BROAD = 900  # of a worthy one
+ALIKE = 6  # lines that differ in numbers and names alone, of which no more are shown for standing around others
 FREELY = 8  # lines of one shape keep their points, and the last two
 GAP = 24  # bytes that a gap costs
 
@@ -146,7 +147,12 @@ def _fill(
         for j in distance
         if id(scored.step_of[j]) in steps and _tells(lines, scored, j) and j not in taken and j not in again
     ]
+    alike = Counter(akin(lines.texts[i]) for i in taken)
     for j in sorted(fit, key=lambda j: (distance[j], j)):
+        like = akin(lines.texts[j])
+        alike[like] += 1
+        if alike[like] > ALIKE:
+            continue
         cost = cost_of(lines, j, 0)
         if size + cost > room:
             break

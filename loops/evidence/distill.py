@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from loops.evidence.choose import choose
 from loops.evidence.clean import Lines, lines
@@ -17,8 +18,10 @@ from loops.evidence.normal import normal
 from loops.evidence.render import body, fitted, ranges
 from loops.evidence.scan import Scan
 from loops.evidence.score import Scored, score
+from loops.evidence.since import Since
+from loops.evidence.since import told as since_then
 from loops.evidence.steps import Step, steps
-from loops.evidence.told import beside_twin
+from loops.evidence.told import beside_twin, naming
 from loops.evidence.twin import Twin
 
 BUDGET = 16_000
@@ -41,13 +44,14 @@ def distill(
     redact: Callable[[str], str] | None = None,
     without: frozenset[str] = frozenset(),
     twin: Twin | None = None,
+    since: Since | None = None,
 ) -> Distilled:
     """Distil one job's log.
 
     `chunks` are its raw bytes in order, of any size. `budget` is in bytes of UTF-8 and holds for the whole excerpt.
     `failed_steps` are step names or commands, `changed_files` paths of the change under test. `redact` is applied to
     every text that leaves. `without` leaves the recognisers of these tools out. `twin` is the same job as it passed:
-    what is in it, too, counts less.
+    what is in it, too, counts less. It moves emphasis only, and nothing but the excerpt. `since` is told in it.
     """
     scan = Scan(chunks, twin)
     if scan.total_bytes == 0:
@@ -62,26 +66,26 @@ def distill(
     if _binary(kept):
         return _nothing("empty", f"The log is binary, not text ({scan.total_bytes} bytes).", scan.total_lines, budget)
     found, failing = steps(kept, failed_steps)
-    news = scan.news if scan.news is not None and scan.news.telling else None
-    scored = score(
-        kept, found, failing, annotations=annotations, changed_files=changed_files, without=without, news=news
-    )
+    judge = partial(score, kept, found, failing, annotations=annotations, changed_files=changed_files, without=without)
+    scored = judge()
     if failing is None and not annotations and _quiet(kept, scored, found):
         text = f"Nothing in this log of {scan.total_lines} lines says that anything failed."
         return _nothing("passed", text, scan.total_lines, budget)
-    kept, scored = linked(kept, scored, whole, redact)
     kind, reason = kind_of(kept, scored, failing, [a.message for a in annotations if a.path == WORKFLOW])
     tests = failing_tests(kept, scored)
     places = diagnostics(kept, scored, tuple(annotations))
     head = _head(kind, reason, failing, found, scan.total_lines)
     if sum(len(line.encode()) for line in head) > budget // 2:
         head = [*head[: int(failing is not None)], f"Kind: {kind}"]
-    told = _told(annotations, kept)
-    if twin is not None and news is not None:
-        told += beside_twin(twin, news, whole, kept, scored)
+    news = scan.news if scan.news is not None and scan.news.telling else None
+    shown_lines, weighed = linked(kept, judge(news=news) if news is not None else scored, whole, redact)
+    before = beside_twin(twin, news, whole, shown_lines, weighed) if twin is not None and news is not None else []
+    if since is not None:
+        before += since_then(since, naming(shown_lines, weighed))
+    told = [*_told(annotations, kept), *(map(redact, before) if redact is not None else before)]
     room = budget - sum(len(part.encode()) + 1 for part in (*head, *told))
-    chosen = choose(kept, scored, room)
-    shown = body(kept, scored, chosen)
+    chosen = choose(shown_lines, weighed, room)
+    shown = body(shown_lines, weighed, chosen)
     names = unshown(tests, "\n".join(shown), room - sum(len(part.encode(errors="replace")) + 1 for part in shown))
     excerpt = fitted([*head[:-1], *told, *names, head[-1], *shown], budget)
     return Distilled(

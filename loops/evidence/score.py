@@ -35,7 +35,8 @@ GRAVE = (
 # commands that complain of a file by printing no more than its name
 LISTERS = re.compile(r"\b(?:gofmt|goimports|gofumpt|fmt|shfmt|prettier|format|lint)\b", re.I)
 BARE = re.compile(r"[\w./@-]+\.[a-z]\w{0,7}$")
-KNOWN = 0.6  # of its points are left to a line that the passing log has, too
+KNOWN = 0.5  # of its points are left to a line that the passing log has, too
+OFTEN = 3  # such lines of one like
 NEW = 44.0  # points of a new line that says nothing of a failure
 FRESH = 6.0  # more for one that does
 INPUT = 58.0  # points of what an action was given, at most INPUTS lines of it
@@ -146,14 +147,14 @@ def score(
 
 
 def _against(news: News, lines: Lines, i: int, worth: float, fresh: Counter[str]) -> float:
-    """What a line is worth beside the log of the same job that passed. `fresh` counts the new lines by their like."""
-    if not news.is_new(lines.numbers[i]):
-        return worth * KNOWN
+    """What a line is worth beside the log of the same job that passed. `fresh` counts the lines by their like."""
     text = lines.texts[i]
-    if DULL.match(text):
-        return worth
+    if not worth and DULL.match(text):
+        return 0.0
     key = akin(text)
     fresh[key] += 1
+    if not news.is_new(lines.numbers[i]):
+        return worth * KNOWN if fresh[key] <= OFTEN else 0.0
     return max(worth + FRESH if worth else 0.0, NEW - 4.0 * math.log2(fresh[key]))
 
 

@@ -344,6 +344,19 @@ class Log(Base):
     content: Mapped[bytes]
 
 
+class PassingLog(Base):
+    """What a job of a workflow prints while it passes, as templates; `job_id` is the newest job that they are of."""
+
+    __tablename__ = "passing_logs"
+
+    repository_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    workflow_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    name: Mapped[str] = mapped_column(String(300), primary_key=True)
+    job_id: Mapped[int]
+    templates: Mapped[bytes]
+    fetched_at: Mapped[float]
+
+
 class Profile(Base):
     """A provider account of a person or (person_id None) of an installation; `secret` is encrypted."""
 

@@ -3,7 +3,10 @@
 import json
 from pathlib import Path
 
-from tests.e2e.acts import asked
+from sqlalchemy import select
+
+from loops.store.tables import PassingLog
+from tests.e2e.acts import asked, push
 from tests.e2e.house import CHECK, house
 
 JOB = """
@@ -71,3 +74,45 @@ async def test_the_whole_log_is_a_file_outside_the_checkout_and_the_prompt_names
     assert count == seen["shown"]
     # two jobs that failed alike are one piece of evidence, with one log
     assert (seen["logs"], sorted(seen["names"].replace("`", "").split(", "))) == (1, ["new", "old"])
+
+
+TITLED = """name: CI
+on: [push, pull_request]
+jobs:
+  page:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - run: |
+          for n in $(seq 300); do echo "Error: shelf $n of this shop is empty, as ever"; done
+          if [ -e page.txt ] && ! grep -q title page.txt; then echo "page.txt wants more at its top"; exit 1; fi
+"""
+COMPARING = """
+import json
+if "failed on" in prompt:
+    pathlib.Path("page.txt").write_text("title\\npage")
+    pathlib.Path(SEEN).write_text(json.dumps(prompt))
+else:
+    pathlib.Path("page.txt").write_text("page")
+"""
+
+
+async def test_a_failure_is_compared_with_the_same_job_as_it_passed_on_the_base_branch(tmp_path: Path) -> None:
+    noted = tmp_path / "seen.json"
+    async with house(tmp_path, run=None, files={".github/workflows/ci.yml": TITLED}) as home:
+        await push(home, "shop.txt", "open")
+        await home.local.idle()
+        home.agent(COMPARING.replace("SEEN", repr(str(noted))))
+        await asked(home, "make a page")
+        session = await home.ended()
+        async with home.database.read() as tx:
+            kept = list((await tx.execute(select(PassingLog))).scalars())
+    assert session.outcome == "green"
+    prompt = json.loads(noted.read_text())
+    assert "Against this job's last passing log: " in prompt
+    assert "page.txt wants more at its top" in prompt
+    assert "This job last passed on main at " in prompt
+    assert "Files changed since then: page.txt (the failure names it)" in prompt
+    assert prompt.count("is empty, as ever") < 40
+    assert [row.name for row in kept] == ["page"]
+    assert len(kept[0].templates) < 4_000

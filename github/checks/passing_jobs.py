@@ -1,0 +1,63 @@
+"""Where the job of a failing check last passed: on the base branch, else on an earlier commit of its own."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+from github.checks.logs import Job, jobs
+from github.checks.state import UNRELATED
+from github.client.errors import Forbidden, NotFound
+from github.client.repository import RepositoryHandle
+
+RUNS = 60  # of a branch are looked through for those of the workflow
+TRIES = 3  # runs whose jobs are asked for, a branch
+
+
+@dataclass(frozen=True, slots=True)
+class PassingJob:
+    """A job that passed: its id, the commit that it ran on, and the branch of that."""
+
+    id: int
+    sha: str
+    branch: str
+    workflow_id: int
+
+
+async def passing_job(repository: RepositoryHandle, job: Job, run_id: int, base: str | None) -> PassingJob | None:
+    """The newest job of the same workflow and name that passed on the branch `base`, else on the run's own.
+
+    Runs of forks do not count, whose branches may have any name. Raises GitHubError where GitHub cannot be asked.
+    """
+    try:
+        run = await repository.get(f"actions/runs/{run_id}", cached=True)
+    except (NotFound, Forbidden):
+        return None
+    own = str(run.get("head_branch") or "")
+    for branch in dict.fromkeys(each for each in (base, own) if each):
+        tried = 0
+        async for earlier in _runs(repository, branch):
+            if not _comparable(earlier, run, repository.id):
+                continue
+            async for found in jobs(repository, int(earlier["id"])):
+                if found.name == job.name and found.conclusion == "success":
+                    return PassingJob(found.id, str(earlier["head_sha"]), branch, int(run["workflow_id"]))
+            tried += 1
+            if tried == TRIES:
+                break
+    return None
+
+
+def _runs(repository: RepositoryHandle, branch: str) -> AsyncIterator[dict[str, Any]]:
+    params = {"branch": branch, "status": "completed", "exclude_pull_requests": "true"}
+    return repository.pages("actions/runs", "workflow_runs", cached=True, params=params, limit=RUNS)
+
+
+def _comparable(earlier: dict[str, Any], run: dict[str, Any], repository_id: int) -> bool:
+    """Whether a run is another of the workflow, of this repository's own code, and some of its jobs may have passed."""
+    return (
+        earlier.get("workflow_id") == run.get("workflow_id")
+        and int(earlier["id"]) != int(run["id"])
+        and earlier.get("event") not in UNRELATED - {"schedule"}
+        and earlier.get("conclusion") in ("success", "failure", "timed_out")
+        and int((earlier.get("head_repository") or {}).get("id") or 0) == repository_id
+    )
