@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from github.apps.access import AccessBook
 from github.client.app import GitHubApp
 from github.client.repository import RepositoryHandle
 from github.webhooks.identity import Me
 from k8s.boxes import Boxes
+from loops.offload import Offload
 from loops.options import LoopOptions
 from loops.secrets.vault import Vault
 from loops.store.bus import Bus
@@ -37,6 +38,7 @@ class Loop:
     web_url: str
     box_key: bytes
     clock: Callable[[], float] = time.time
+    offload: Offload = field(default_factory=Offload)
 
     @property
     def web_urls(self) -> tuple[str, str]:

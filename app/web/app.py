@@ -26,6 +26,7 @@ from app.web.state import AppState
 from app.web.webhooks import Receiver
 from loops.accounts.box_secrets import Credentials, FetchTokens, NoCredentials, NoFetchTokens
 from loops.secrets.redact import Redactor
+from loops.secrets.turn_redactors import TurnRedactors
 from loops.store.arrivals import arrivals
 from loops.store.bus import Bus
 from loops.store.database import Database
@@ -68,7 +69,7 @@ def create_app(
         gate=Gate(settings),
         fetch_tokens=fetch_tokens or NoFetchTokens(),
         credentials=credentials or NoCredentials(),
-        redactor=Redactor(settings.secret_values()),
+        redactors=TurnRedactors(Redactor(settings.secret_values())),
     )
 
     agents = _mcp(shared)

@@ -211,9 +211,9 @@ async def output(request: Request) -> Response:
     data = protocol.decode(sent.data, "output.data")
     if turn.begun_at is None and sent.state != protocol.FETCHING:
         await _end_tokens(here, turn)
-    redactor = here.redactor.knowing([*await here.credentials.secrets(turn), _token(request)]) if data else Redactor()
+    redactor = await here.redactors.of(turn, here.credentials.secrets, [_token(request)]) if data else Redactor()
     price = here.settings.price_of(turn.model)
-    taken = await store_output(here.database, turn, sent, data, redactor, now=here.clock(), price=price)
+    taken = await store_output(here.database, turn, sent, data, redactor, here.offload, now=here.clock(), price=price)
     if taken.events:
         here.metrics.output.inc(taken.answer.offset - turn.output_offset)
         await here.bus.notify(f"session:{turn.session_id}")
@@ -248,16 +248,15 @@ async def result(request: Request) -> Response:
 
 
 async def _report(here: AppState, turn: Turn, sent: protocol.Result, files: dict[str, bytes]) -> None:
-    if files and turn.result is None:
-        await here.credentials.read_back(turn, files)
+    written = await here.credentials.read_back(turn, files) if files and turn.result is None else ()
     await _end_tokens(here, turn)
-    known = [*await here.credentials.secrets(turn), *(content.decode("utf-8", "replace") for content in files.values())]
     wake = await store_result(
         here.database,
         turn,
         sent,
         files,
-        here.redactor.knowing(known),
+        await here.redactors.of(turn, here.credentials.secrets, written),
+        here.offload,
         now=here.clock(),
         price=here.settings.price_of(turn.model),
     )

@@ -12,7 +12,8 @@ from app.web.inbox import Inbox
 from app.web.metrics import Metrics
 from app.web.signin.gate import Gate
 from loops.accounts.box_secrets import Credentials, FetchTokens
-from loops.secrets.redact import Redactor
+from loops.offload import Offload
+from loops.secrets.turn_redactors import TurnRedactors
 from loops.store.bus import Bus
 from loops.store.database import Database
 from loops.store.queue import Queue
@@ -22,7 +23,7 @@ from loops.store.queue import Queue
 class AppState:
     """Built by `app.web.app.create_app`. `stopping` is set when the server begins to shut down: what waits must answer.
 
-    `redactor` knows the service's own secrets, which an agent in a box on the same machine could come by.
+    `redactors` know the service's own secrets too, which an agent in a box on the same machine could come by.
     """
 
     settings: Settings
@@ -34,7 +35,8 @@ class AppState:
     gate: Gate
     fetch_tokens: FetchTokens
     credentials: Credentials
-    redactor: Redactor
+    redactors: TurnRedactors
+    offload: Offload = field(default_factory=Offload)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     clock: Callable[[], float] = time.time
 

@@ -47,8 +47,9 @@ class Credentials(Protocol):
         """Every value that must not be shown in what the turn prints: what it was handed, fetch tokens too."""
         ...
 
-    async def read_back(self, turn: Turn, files: Mapping[str, bytes]) -> None:
-        """Keep what the turn's CLI wrote into its credential files (refreshed logins), by the path of the file."""
+    async def read_back(self, turn: Turn, files: Mapping[str, bytes]) -> Sequence[str]:
+        """Keep what the turn's CLI wrote into its credential files (refreshed logins), by the path of the file. Returns
+        the secrets in it."""
         ...
 
     async def lend(self, turn: Turn, token: str) -> None:
@@ -85,8 +86,8 @@ class NoCredentials:
     async def secrets(self, turn: Turn) -> Sequence[str]:
         return []
 
-    async def read_back(self, turn: Turn, files: Mapping[str, bytes]) -> None:
-        return None
+    async def read_back(self, turn: Turn, files: Mapping[str, bytes]) -> Sequence[str]:
+        return ()
 
     async def lend(self, turn: Turn, token: str) -> None:
         return None

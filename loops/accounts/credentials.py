@@ -44,22 +44,28 @@ class TurnCredentials:
         """Every value that must not be shown. Raises CannotPrepare."""
         return self._given(turn).values
 
-    async def read_back(self, turn: Turn, files: Mapping[str, bytes]) -> None:
-        """A CLI refreshed its login: the new file is what the account holds from now on, unless that is newer yet."""
+    async def read_back(self, turn: Turn, files: Mapping[str, bytes]) -> Sequence[str]:
+        """A CLI refreshed its login: the new file is what the account holds from now on, unless that is newer yet.
+
+        What the CLI wrote is as secret as what it was given; it is returned, and remembered with the turn.
+        """
         given = self._given(turn)
+        written = {path: content.decode("utf-8", "replace") for path, content in files.items() if content}
         async with self._database.write() as tx:
             found = await tx.execute(select(Profile).where(Profile.id == turn.profile_id).with_for_update())
             profile = found.scalar_one_or_none()
             invocation = self._command(turn, profile) if profile is not None else None
-            if profile is None or invocation is None:
-                return  # the account was removed meanwhile
-            for file in invocation.files:
-                left = files.get(file.path, b"").decode("utf-8", "replace")
-                if not (file.secret and file.read_back and left):
-                    continue
-                untouched = file.content.decode("utf-8", "replace") in given.values
-                if is_newer(left, self._vault.decrypt(profile.secret), untouched=untouched):
-                    profile.secret, profile.updated_at = self._vault.encrypt(left), self._clock()
+            if profile is not None and invocation is not None:
+                logins = {file.path: file for file in invocation.files if file.secret and file.read_back}
+                written = {path: left for path, left in written.items() if path in logins}
+                for path, left in written.items():
+                    untouched = logins[path].content.decode("utf-8", "replace") in given.values
+                    if is_newer(left, self._vault.decrypt(profile.secret), untouched=untouched):
+                        profile.secret, profile.updated_at = self._vault.encrypt(left), self._clock()
+            # else the account was removed meanwhile, and which of the files are logins is not known
+        values = tuple(written.values())
+        await self._remember(turn, lambda given: given.more(values))
+        return values
 
     async def lend(self, turn: Turn, token: str) -> None:
         """Remember a fetch token until it is returned."""

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from k8s.runner.protocol import Change
 from loops.guards import conflicts, keyfiles, patch, places, secrets, testfiles, testguard
-from loops.guards.model import BaseOf, ContentOf, Finding, Findings, Proposal, shown
+from loops.guards.model import Apart, BaseOf, ContentOf, Finding, Findings, Proposal, shown
+from loops.offload import Withheld
+from loops.secrets.redact import Redactor
 
 _BLOCKED = "This repository's `test_guard` is `block`: a person has to make that change."
 _CUT = "the diff"
@@ -14,12 +16,15 @@ _CUT_WITHIN = 200
 _CANNOT_HOLD = ("bad_path", "bad_mode", "submodule", "too_many_files", "too_many_bytes", "file_too_large")
 
 
-async def examine(proposal: Proposal, content_of: ContentOf, base_of: BaseOf | None = None) -> Findings:
+async def examine(
+    proposal: Proposal, content_of: ContentOf, base_of: BaseOf | None = None, apart: Apart = asyncio.to_thread
+) -> Findings:
     """Look at everything that the turn would publish.
 
     The diff comes from the box and is redacted and perhaps cut, so it only says which lines are new; what is in them is
     read from the blobs, which are what is published. `base_of` is asked about files with something in them that may
-    have been there before; without it the diff is believed. Raises what the readers raise.
+    have been there before; without it the diff is believed. `apart` runs what is heavy
+    elsewhere; what it has to withhold is refused. Raises what the readers raise.
     """
     changes = proposal.own()
     refused = [
@@ -32,7 +37,7 @@ async def examine(proposal: Proposal, content_of: ContentOf, base_of: BaseOf | N
         return Findings(refusals=_once(refused))
     if named := [finding for change in changes if (finding := secrets.in_name(change.path, proposal.redactor))]:
         return Findings(refusals=_once(named))
-    read = await asyncio.to_thread(patch.read, proposal.diff)
+    read = await apart(patch.read, proposal.diff)
     patches = {each.path: each for each in read}
     links = {
         change.path: await content_of(change.sha)
@@ -41,8 +46,8 @@ async def examine(proposal: Proposal, content_of: ContentOf, base_of: BaseOf | N
     }
     refused += await _of_links(proposal, links, base_of)
     for change in changes:
-        refused += await _of_content(proposal, change, patches.get(change.path), content_of, base_of)
-    about_tests = await _about_tests(proposal, changes, patches, content_of, base_of)
+        refused += await _of_content(proposal, change, patches.get(change.path), content_of, base_of, apart)
+    about_tests = await _about_tests(proposal, changes, patches, content_of, base_of, apart)
     blocks = (*testguard.ALWAYS, *testguard.IN_REPAIRS) if proposal.repair else testguard.ALWAYS
     if proposal.config.test_guard == "block":
         refused += [replace(each, text=f"{each.text} {_BLOCKED}") for each in about_tests if each.code in blocks]
@@ -56,6 +61,7 @@ async def _about_tests(
     patches: Mapping[str, patch.Patch],
     content_of: ContentOf,
     base_of: BaseOf | None,
+    apart: Apart,
 ) -> list[Finding]:
     """What the test guard says. Files that the diff does not show are compared by their contents."""
     if proposal.config.test_guard == "off":
@@ -76,7 +82,7 @@ async def _about_tests(
             said.append(
                 Finding("not_compared", change.path, f"{shown(change.path)} was not compared: the diff is too long.")
             )
-    return [*said, *await asyncio.to_thread(testguard.look, changes, seen)]
+    return [*said, *await apart(testguard.look, changes, seen)]
 
 
 async def _of_links(proposal: Proposal, links: Mapping[str, bytes], base_of: BaseOf | None) -> list[Finding]:
@@ -102,7 +108,12 @@ def _text(content: bytes | None) -> str | None:
 
 
 async def _of_content(
-    proposal: Proposal, change: Change, seen: patch.Patch | None, content_of: ContentOf, base_of: BaseOf | None
+    proposal: Proposal,
+    change: Change,
+    seen: patch.Patch | None,
+    content_of: ContentOf,
+    base_of: BaseOf | None,
+    apart: Apart,
 ) -> list[Finding]:
     """What a changed file's name and content say."""
     if change.sha is None:
@@ -118,24 +129,33 @@ async def _of_content(
         return [both]
     if inside := keyfiles.by_content(change.path, content):
         return [inside]
-    found = await asyncio.to_thread(_hits, proposal, change.path, content)
+    try:
+        found = await apart(_hits, change.path, content, proposal.redactor)
+    except Withheld as error:
+        return [_unseen(change.path, error)]
     if not found:
         return []
     added = _added(seen)
     if base_of is not None:
         before = await base_of(change.old_path or change.path)
         if before is not None:
-            found = secrets.only_new(
-                found, await asyncio.to_thread(secrets.hits, change.path, before, proposal.redactor)
-            )
+            try:
+                found = secrets.only_new(found, await apart(secrets.hits, change.path, before, proposal.redactor))
+            except Withheld as error:
+                return [_unseen(change.path, error)]
     elif added is not None:
         found = [hit for hit in found if hit.line in added]
     return [secrets.finding(change.path, hit) for hit in found[: secrets.MOST]]
 
 
-def _hits(proposal: Proposal, path: str, content: bytes) -> list[secrets.Hit]:
+def _hits(path: str, content: bytes, redactor: Redactor) -> list[secrets.Hit]:
     lenient = secrets.for_tests(path)
-    return [hit for hit in secrets.hits(path, content, proposal.redactor) if hit.sure or not lenient]
+    return [hit for hit in secrets.hits(path, content, redactor) if hit.sure or not lenient]
+
+
+def _unseen(path: str, why: Withheld) -> Finding:
+    text = f"{shown(path)} was not searched for secrets: {why}. Make the file smaller, or let a person commit it."
+    return Finding("not_searched", path, text)
 
 
 def _added(seen: patch.Patch | None) -> set[int] | None:

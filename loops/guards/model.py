@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from github.repositories.config import RepositoryConfig
 from k8s.runner.protocol import Change
@@ -12,6 +13,9 @@ ContentOf = Callable[[str], Awaitable[bytes]]
 
 BaseOf = Callable[[str], Awaitable[bytes | None]]
 """The content of a path in the commit that the turn began from; None where there is no such file."""
+
+Apart = Callable[..., Awaitable[Any]]
+"""Runs a function with its arguments where it holds up nothing, and returns what it returns."""
 
 SHOWN = 12
 

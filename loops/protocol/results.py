@@ -3,6 +3,7 @@
 import dataclasses
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import func, select, update
@@ -10,7 +11,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from k8s.runner.protocol import DIFF_BYTES, STDERR_BYTES, Result
-from loops.protocol.parse_output import bounded, clean, entries_of, parser_of
+from loops.offload import HEAVY, Offload, Withheld
+from loops.protocol.parse_output import Usage, bounded, clean, entries_of, parser_of
 from loops.protocol.store_output import TurnOver, resumed_totals, rows, spent
 from loops.runtimes.base import Ending, clip
 from loops.runtimes.registry import get
@@ -19,6 +21,7 @@ from loops.secrets.redact import Redactor
 from loops.sessions.transitions import turns_that_may_become
 from loops.store import journal, leases
 from loops.store.database import Database
+from loops.store.journal import Entry
 from loops.store.states import TurnStatus
 from loops.store.tables import Blob, Log, Session, Turn
 
@@ -63,12 +66,23 @@ async def log_of(tx: AsyncSession, turn: Turn, name: str) -> bytes | None:
     return (await tx.execute(select(Log.content).where(Log.turn_id == turn.id, Log.name == name))).scalar_one_or_none()
 
 
+@dataclass(frozen=True)
+class ShownResult:
+    """What of a result may be stored and shown: redacted, bounded, without the files that were read back."""
+
+    stored: dict[str, Any]
+    entries: list[Entry]
+    usage: Usage
+    message: str
+
+
 async def store_result(
     database: Database,
     turn: Turn,
     result: Result,
     files: Mapping[str, bytes],
     redactor: Redactor,
+    offload: Offload,
     *,
     now: float,
     price: Price | None = None,
@@ -81,22 +95,13 @@ async def store_result(
     """
     if turn.result is not None:
         return None
-    ending = Ending(result.exit_code, result.reason, result.stderr_tail, files)
-    outcome = parser_of(get(turn.runtime or "command"), turn.parser_state, resumed_totals(turn)).outcome(ending)
-    entries, usage = entries_of(outcome.events, redactor, price)
-    message = clean(redactor.text(outcome.message))
-    stored = stored_result(result, redactor) | {
-        "outcome": {
-            "message": message,
-            "error": clean(redactor.text(outcome.error)) if outcome.error is not None else None,
-            "session_id": outcome.session_id,
-            "totals": dict(outcome.totals),
-            "retry_fresh": outcome.retry_fresh,
-            "limit": outcome.limit,
-            "failure": outcome.failure.kind.value if outcome.failure else None,
-            "retry_after": outcome.failure.retry_after if outcome.failure else None,
-        }
-    }
+    work = (turn.runtime or "command", turn.parser_state, resumed_totals(turn), result, dict(files), redactor, price)
+    try:
+        heavy = len(result.diff) + len(result.message) + len(result.stderr_tail) >= HEAVY
+        shown = await offload.run(turn.box or turn.public_id, shown_result, *work) if heavy else shown_result(*work)
+    except Withheld as error:
+        shown = _withheld(result, str(error))
+    stored, message, usage = shown.stored, shown.message, shown.usage
     summary = {"reason": stored["reason"], "exit_code": stored["exit_code"], "text": clip(stored["message"], 2_000)}
     async with database.write() as tx:
         done = await tx.execute(
@@ -118,10 +123,53 @@ async def store_result(
                 raise TurnOver(f"turn {current.public_id} is {current.status}")
             return None
         await journal.append(
-            tx, turn.session_id, [*entries, ("turn_reported", bounded(summary))], at=now, turn_id=turn.id
+            tx, turn.session_id, [*shown.entries, ("turn_reported", bounded(summary))], at=now, turn_id=turn.id
         )
         await leases.make_due(tx, turn.session_id, now)
         return (await tx.execute(select(Session.wake).where(Session.id == turn.session_id))).scalar_one()
+
+
+def shown_result(
+    runtime: str,
+    state: Mapping[str, Any],
+    totals: Mapping[str, float] | None,
+    result: Result,
+    files: Mapping[str, bytes],
+    redactor: Redactor,
+    price: Price | None,
+) -> ShownResult:
+    """The result as its runtime understands it, redacted."""
+    ending = Ending(result.exit_code, result.reason, result.stderr_tail, files)
+    outcome = parser_of(get(runtime), state, totals).outcome(ending)
+    entries, usage = entries_of(outcome.events, redactor, price)
+    message = clean(redactor.text(outcome.message))
+    stored = stored_result(result, redactor) | {
+        "outcome": {
+            "message": message,
+            "error": clean(redactor.text(outcome.error)) if outcome.error is not None else None,
+            "session_id": outcome.session_id,
+            "totals": dict(outcome.totals),
+            "retry_fresh": outcome.retry_fresh,
+            "limit": outcome.limit,
+            "failure": outcome.failure.kind.value if outcome.failure else None,
+            "retry_after": outcome.failure.retry_after if outcome.failure else None,
+        }
+    }
+    return ShownResult(stored, entries, usage, message)
+
+
+def _withheld(result: Result, why: str) -> ShownResult:
+    """A result of which nothing may be shown. What it changed is looked at on its own before it is published."""
+    note = f"What this turn said is withheld: {why}."
+    bare = dataclasses.replace(result, diff="", stderr_tail="", message=note)
+    outcome = dict.fromkeys(("error", "session_id", "limit", "failure", "retry_after")) | {
+        "message": note,
+        "totals": {},
+        "retry_fresh": False,
+    }
+    return ShownResult(
+        stored_result(bare, Redactor()) | {"outcome": outcome}, [("status", {"text": note})], Usage(), note
+    )
 
 
 def stored_result(result: Result, redactor: Redactor) -> dict[str, Any]:

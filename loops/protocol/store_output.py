@@ -1,15 +1,14 @@
 """Output of an agent into events, exactly once: offset, parser and events change in one transaction."""
 
-import asyncio
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from k8s.runner.protocol import FETCHING, Output, OutputAnswer
+from loops.offload import HEAVY, Offload, Withheld
 from loops.protocol.parse_output import ParsedOutput, Usage, parse_output
 from loops.runtimes.registry import get
 from loops.runtimes.spec import Price
@@ -20,9 +19,6 @@ from loops.store import journal
 from loops.store.database import Database
 from loops.store.states import TurnStatus
 from loops.store.tables import Box, Turn
-
-IN_A_THREAD = 32 * 1024
-"""Bytes from which parsing would hold up the other requests of this process."""
 
 
 class TurnOver(Exception):
@@ -43,6 +39,7 @@ async def store_output(
     output: Output,
     data: bytes,
     redactor: Redactor,
+    offload: Offload,
     *,
     now: float,
     price: Price | None = None,
@@ -58,7 +55,7 @@ async def store_output(
         raise TurnOver(f"turn {turn.public_id} is {turn.status}")
     overlaps = output.offset <= turn.output_offset
     fresh = data[turn.output_offset - output.offset :] if overlaps else b""
-    new = await _parse(turn, fresh, redactor, end=output.end and overlaps, price=price)
+    new = await _parse(turn, fresh, redactor, offload, end=output.end and overlaps, price=price)
     begins = turn.begun_at is None and output.state != FETCHING
     async with database.write() as tx:
         if not await _store(tx, turn, new, now, begins=begins):
@@ -70,12 +67,31 @@ async def store_output(
     return Taken(OutputAnswer(turn.output_offset + new.taken, stop), len(new.entries))
 
 
-async def _parse(turn: Turn, data: bytes, redactor: Redactor, *, end: bool, price: Price | None) -> ParsedOutput:
+async def _parse(
+    turn: Turn, data: bytes, redactor: Redactor, offload: Offload, *, end: bool, price: Price | None
+) -> ParsedOutput:
     if not data:
         return ParsedOutput(0, turn.parser_state)
-    runtime, totals = get(turn.runtime or "command"), resumed_totals(turn)
-    work = partial(parse_output, runtime, turn.parser_state, data, redactor, end=end, totals=totals, price=price)
-    return work() if len(data) < IN_A_THREAD else await asyncio.to_thread(work)
+    work = (turn.runtime or "command", turn.parser_state, data, redactor, end, resumed_totals(turn), price)
+    if len(data) < HEAVY:
+        return _parsed(*work)
+    try:
+        return await offload.run(turn.box or turn.public_id, _parsed, *work)
+    except Withheld as error:
+        note = f"{len(data):,} bytes of output are withheld: {error}"
+        return ParsedOutput(len(data), turn.parser_state, [("status", {"text": note})])
+
+
+def _parsed(
+    runtime: str,
+    state: dict[str, Any],
+    data: bytes,
+    redactor: Redactor,
+    end: bool,
+    totals: Mapping[str, float] | None,
+    price: Price | None,
+) -> ParsedOutput:
+    return parse_output(get(runtime), state, data, redactor, end=end, totals=totals, price=price)
 
 
 def resumed_totals(turn: Turn) -> Mapping[str, float] | None:

@@ -101,7 +101,7 @@ BY_NAME: tuple[Kind, ...] = (
     named(
         "password or key",
         r"(?:account|access|api|auth|client|database|db|encrypt(?:ion)?|master|priv(?:ate)?|service|shared|sign(?:ing)?)[_-]?key"
-        r"|contrase(?:n|\xf1|\xc3\xb1)a|credential|key_?pass|db_?pass|database_?pass|passphrase|passwd|password|pwd|secret"
+        r"|contrase[^\s:=]{1,2}a|credential|key_?pass|db_?pass|database_?pass|passphrase|passwd|password|pwd|secret"
         r"|(?:access|api|auth|bearer|bot|refresh|deploy)[_-]?token|_token",
         r"[A-Za-z0-9+/=_~.-]{16,200}",
         'password = "{w20}"',

@@ -1,6 +1,6 @@
 """What a kind of secret is: its shape, how much the shape says, and a made-up sample.
 
-Patterns are written for engines of linear time (Hyperscan and RE2): no look-around, no back-references. A pattern's
+Patterns are written for RE2, an engine of linear time: no look-around, no back-references. A pattern's
 first group, where it has one, is the secret itself; else all of it is. Lengths are lower bounds, so that a token that
 became longer is found whole.
 """

@@ -1,15 +1,14 @@
 """Finds the catalogue's secrets in a text, in time linear in its length whatever it holds.
 
-One pass of Hyperscan tells which kinds are in a text at all, mostly none; RE2 then tells where they are.
+One pass for the words that a kind cannot do without tells which kinds may be in a text at all, mostly few; then RE2
+tells where they are.
 """
 
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import hyperscan
 import re2
 
 from loops.secrets.catalogue import KINDS
@@ -36,10 +35,14 @@ def one_byte_each(text: str) -> bytes:
 
 def compiled(pattern: str) -> Any:
     """`pattern` for RE2, over bytes."""
+    return re2.compile(pattern.encode("latin-1"), _options())  # type: ignore[no-untyped-call]
+
+
+def _options() -> Any:
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1
     options.log_errors = False
-    return re2.compile(pattern.encode("latin-1"), options)  # type: ignore[no-untyped-call]
+    return options
 
 
 class _Shapes:
@@ -49,24 +52,14 @@ class _Shapes:
         self.kinds = kinds
         self.patterns = [compiled(kind.pattern) for kind in kinds]
         self.untils = [compiled(kind.until) if kind.until else None for kind in kinds]
-        self._database = hyperscan.Database()
-        self._database.compile(
-            expressions=[kind.pattern.encode("latin-1") for kind in kinds],
-            ids=list(range(len(kinds))),
-            elements=len(kinds),
-            flags=[hyperscan.HS_FLAG_SINGLEMATCH] * len(kinds),
-        )
-        # one scan at a time may use a scratch space
-        self._own = threading.local()
+        self._words = re2.Filter()  # type: ignore[no-untyped-call]
+        for kind in kinds:
+            self._words.Add(kind.pattern.encode("latin-1"), _options())  # type: ignore[no-untyped-call]
+        self._words.Compile()  # type: ignore[no-untyped-call]
 
-    def present(self, data: bytes) -> list[int]:
-        """The indices of the kinds with a match in `data`."""
-        scratch = getattr(self._own, "scratch", None)
-        if scratch is None:
-            scratch = self._own.scratch = hyperscan.Scratch(self._database)
-        found: list[int] = []
-        self._database.scan(data, match_event_handler=lambda index, *_: found.append(index), scratch=scratch)
-        return sorted(set(found))
+    def possible(self, data: bytes) -> list[int]:
+        """The indices of the kinds that may have a match in `data`."""
+        return sorted(self._words.Match(data, True))  # type: ignore[no-untyped-call]
 
 
 @cache
@@ -78,7 +71,7 @@ def matches(text: str) -> Iterator[Match]:
     """Everything in `text` with the shape of a secret, kind by kind in the catalogue's order; matches may overlap."""
     data = one_byte_each(text)
     shapes = _shapes()
-    for index in shapes.present(data):
+    for index in shapes.possible(data):
         kind, until = shapes.kinds[index], shapes.untils[index]
         covered = 0
         for found in shapes.patterns[index].finditer(data):

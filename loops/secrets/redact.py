@@ -5,6 +5,8 @@ All of it takes time linear in the text's length, whoever wrote the text.
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
 
 from loops.secrets.literals import Literals
 from loops.secrets.readings import Reading, escapes, open_escape, readings
@@ -48,6 +50,9 @@ class Redactor:
         more = Redactor(secrets)
         more._learn({*self._values, *more._values}, self._encoded | more._encoded)
         return more
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _prepared, (self._values, self._encoded)
 
     @property
     def spellings(self) -> Sequence[str]:
@@ -132,6 +137,14 @@ class Redactor:
             if begun := max(_overlap(flat.text, code) for code in self._encoded):
                 held = max(held, len(tail) - min(line.start(), flat.span(size - begun, size)[0]))
         return held
+
+
+@lru_cache(maxsize=32)
+def _prepared(values: tuple[str, ...], encoded: frozenset[str]) -> Redactor:
+    """One that another process sent here, which sends the same one again and again."""
+    redactor = Redactor()
+    redactor._learn(values, encoded)
+    return redactor
 
 
 class RedactedStream:

@@ -1,5 +1,7 @@
 """What the guards say of a turn before anything of it is published."""
 
+from functools import partial
+
 from github.client.errors import UnreadableAnswer
 from github.client.repository import RepositoryHandle
 from github.publishing import trees
@@ -43,7 +45,7 @@ async def guard(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn
         except UnreadableAnswer:
             return None  # too large for the API: then all of it counts as new
 
-    return await examine(proposal, content_of, base_of)
+    return await examine(proposal, content_of, base_of, partial(loop.offload.run, session.public_id))
 
 
 async def _merged(repo: RepositoryHandle, turn: Turn) -> dict[str, tuple[str, str]] | None:

@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import httpx
@@ -40,8 +40,9 @@ class Planted(NoCredentials):
     async def secrets(self, turn: Turn) -> list[str]:
         return ["planted-secret-value"]
 
-    async def read_back(self, turn: Turn, files: Mapping[str, bytes]) -> None:
+    async def read_back(self, turn: Turn, files: Mapping[str, bytes]) -> Sequence[str]:
         self.kept |= files
+        return [content.decode() for content in files.values()]
 
 
 @pytest.fixture

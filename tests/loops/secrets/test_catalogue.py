@@ -74,6 +74,12 @@ def test_no_sample_stands_in_our_source_as_a_scanner_would_find_it() -> None:
             assert not list(matches(sample)), sample
 
 
+def test_every_sample_is_found_in_one_long_text_of_all() -> None:
+    text = "\n".join(f"x {example(sample)} y" for kind, sample in SAMPLES if not kind.until) + "\n"
+    for long in (text, text + "a sk- ghp_ eyJ xox AKIA " * 50_000 + text):
+        assert {match.kind for match in matches(long)} == {kind for kind in KINDS if not kind.until}
+
+
 PREFIXED = [(kind, sample) for kind, sample in SAMPLES if kind.strength is Strength.CERTAIN and "\n" not in sample]
 AROUND = [
     "\x1b[32m{}\x1b[0m",

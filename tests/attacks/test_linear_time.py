@@ -1,0 +1,109 @@
+"""Text that others write takes time in proportion to its length, whatever it holds."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from app.web.pages import diff as shown_diff
+from github.webhooks.mentions import read
+from k8s.runner.protocol import Change
+from loops.evidence.distill import distill
+from loops.guards import conflicts, keyfiles, patch, places, secrets
+from loops.guards.globs import matches
+from loops.guards.testguard import look
+from loops.protocol.parse_output import parse_output
+from loops.runtimes.registry import get, names
+from loops.secrets.redact import Redactor
+from tests.attacks.growth import FAMILIES, MORE_THAN_LINEAR, dearer, pieces
+
+GIVEN = ["correct-horse-battery", "aaaaaaaa", "two words\nof it", "eyJeyJeyJ"]
+REDACTOR = Redactor(GIVEN)
+SHA = "1" * 40
+
+
+def streamed(text: str) -> None:
+    stream = REDACTOR.stream()
+    for at in range(0, len(text), 16_384):
+        stream.feed(text[at : at + 16_384])
+    stream.flush()
+
+
+def guarded(path: str) -> Callable[[str], object]:
+    return lambda text: secrets.hits(path, text.encode("utf-8", "replace"), REDACTOR)
+
+
+def compared(text: str) -> None:
+    lines = text.split("\n")
+    body = "".join(f"-{line}\n+{line} \n" for line in lines)
+    head = "diff --git a/test_a.py b/test_a.py\n--- a/test_a.py\n+++ b/test_a.py\n"
+    whole = f"{head}@@ -1,{len(lines)} +1,{len(lines)} @@\n{body}"
+    look([Change("test_a.py", "100644", SHA)], patch.read(whole))
+    look([Change("test_a.py", "100644", SHA)], patch.read(text))
+
+
+def files(text: str) -> None:
+    content = text.encode("utf-8", "replace")
+    for path in (".npmrc", "config.json", "kubeconfig", "credentials.json", ".pypirc"):
+        keyfiles.by_content(path, content)
+    conflicts.left("a.py", content)
+
+
+def named(text: str) -> None:
+    for glob in ("**/a/**/b/**", "*a*a*a*b", "src/**/*.py"):
+        matches(text, glob)
+    places.path_trick(text)
+    places.link_out("a/b", text.encode("utf-8", "replace"))
+    keyfiles.env_like(text)
+    secrets.for_tests(text)
+
+
+def printed(runtime: str) -> Callable[[str], object]:
+    def work(text: str) -> None:
+        parse_output(get(runtime), {}, text.encode("utf-8", "replace"), REDACTOR, end=True)
+        line = json.dumps({"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}, "text": text})
+        parse_output(get(runtime), {}, line.encode(), REDACTOR, end=False)
+
+    return work
+
+
+def distilled(text: str) -> None:
+    distill([text.encode("utf-8", "replace")], redact=REDACTOR.text)
+
+
+WORK: dict[str, Callable[[str], object]] = {
+    "the redactor, piece by piece": streamed,
+    "the guard of secrets": guarded("a.py"),
+    "the guard of secrets, in settings": guarded("a.yaml"),
+    "the guard of tests": compared,
+    "the guard of files": files,
+    "the guard of names": named,
+    "the page's diff": shown_diff.parse,
+    **{f"output of {name}": printed(name) for name in names()},
+}
+
+
+def test_secrets_are_looked_for_in_linear_time() -> None:
+    for family, piece in pieces():
+        assert dearer(REDACTOR.text, piece) <= MORE_THAN_LINEAR, family
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_what_others_write_is_read_in_linear_time(name: str) -> None:
+    for family, piece in FAMILIES.items():
+        assert dearer(WORK[name], piece) <= MORE_THAN_LINEAR, family
+
+
+def test_logs_are_distilled_in_linear_time() -> None:
+    for family, piece in FAMILIES.items():
+        assert dearer(distilled, piece) <= MORE_THAN_LINEAR, family
+
+
+def test_mentions_are_read_in_linear_time() -> None:
+    def work(text: str) -> None:
+        read(f"@greenloop {text}", ["greenloop"])
+        read(f"{text} @greenloop", ["greenloop"])
+        read(f"{text}\n\n@greenloop {text}", ["greenloop"])
+
+    for family, piece in FAMILIES.items():
+        assert dearer(work, piece, (2_000, 20_000, 200_000)) <= MORE_THAN_LINEAR, family
