@@ -32,7 +32,7 @@ class Hub:
         self.answer_observers: list[AnswerObserver] = []
         self.hooks = HookEngine(self.store, self.faults, options)
         self.forge = Forge(self.store, self.hooks)
-        self.ci = Engine(self.forge, self.faults, options)
+        self.ci = Engine(self.forge, self.faults, self.mint, options)
         self.forge.followers.append(self.ci.follow)
 
     def listen_at(self, web_url: str, logs_url: str) -> None:

@@ -2,14 +2,13 @@
 
 import asyncio
 from dataclasses import replace
-from typing import Any
 
 import structlog
 
 from github.emulator.actions import planning
 from github.emulator.actions.attempt import Attempt
+from github.emulator.actions.jobs import Office
 from github.emulator.actions.language import triggers
-from github.emulator.actions.language.expressions import BadExpression, Scope
 from github.emulator.actions.planning import Found
 from github.emulator.actions.shelf import LogShelf
 from github.emulator.acts import checks, pulls
@@ -25,9 +24,11 @@ from github.emulator.store.issues import Pull
 from github.emulator.store.repositories import Repository
 from github.emulator.store.runs import Job, Run
 from github.emulator.store.users import User
+from github.emulator.tokens import Mint
 
 log = structlog.get_logger(__name__)
 _GOOD = ("success", "neutral", "skipped")
+ACTIONS_BOT = "github-actions[bot]"
 EVENTS = ("push", "pull_request")
 PULL_EVENTS = ("pull_request", "pull_request_target")
 
@@ -35,10 +36,10 @@ PULL_EVENTS = ("pull_request", "pull_request_target")
 class Engine:
     """Reacts to pushes and pull requests. Everything happens on the server's loop; what comes before it waits."""
 
-    def __init__(self, forge: Forge, faults: Faults, options: Options) -> None:
-        self._forge, self._store, self._faults, self._options = forge, forge.store, faults, options
+    def __init__(self, forge: Forge, faults: Faults, mint: Mint, options: Options) -> None:
+        self._forge, self._store, self._faults = forge, forge.store, faults
         self.logs = LogShelf(forge.store)
-        self.slots = asyncio.Semaphore(options.parallel_jobs)
+        self._office = Office(forge, mint, options.job_seconds, asyncio.Semaphore(options.parallel_jobs))
         self._attempts: dict[int, Attempt] = {}
         self._waiting: list[Attempt] = []
         self._delayed: set[asyncio.TimerHandle] = set()
@@ -73,6 +74,8 @@ class Engine:
                     self.cancel(run)
         if event.name not in EVENTS:
             return
+        if event.sender.login == ACTIONS_BOT and event.name == "push":
+            return  # what a job's token pushes starts no runs
         faults = self._faults.for_ci(event.name, event.action)
         if any(fault.kind == "ci_lost" for fault in faults):
             return
@@ -147,7 +150,11 @@ class Engine:
                 run = self._run(repository, one, event, ref, head, commit, branch, source, by)
                 run.action, run.pull_number = action, pull.number
                 run.base_ref, run.base_sha = pull.base_ref, pull.base_sha
-                self._go(run, one, wait=not of_base and planning.needs_approval(self._store, pull))
+                self._go(
+                    run,
+                    one,
+                    wait=not of_base and (by.login == ACTIONS_BOT or planning.needs_approval(self._store, pull)),
+                )
 
     # runs
 
@@ -203,29 +210,12 @@ class Engine:
         elif wait:
             acts.run_completed(self._forge, run, "action_required")
         else:
-            self._supersede(run, one)
             self._launch(run, one)
-
-    def _supersede(self, run: Run, one: Found) -> None:
-        """`concurrency` with `cancel-in-progress`: the newest run of a group ends the older ones."""
-        raw = one.spec.concurrency if one.spec else None
-        group = raw.get("group") if isinstance(raw, dict) else raw
-        if group is None or not isinstance(raw, dict) or not raw.get("cancel-in-progress"):
-            return
-        context = {"workflow": run.workflow.name, "ref": run.ref, "head_ref": run.head_branch, "sha": run.head_sha}
-        names: dict[str, Any] = {"github": context | {"run_id": str(run.id), "event_name": run.event}}
-        try:
-            run.group = Scope(names | {"inputs": {}, "vars": {}}).substitute(str(group))
-        except BadExpression:
-            return
-        for other in self._store.runs:
-            if other is not run and other.repository is run.repository and other.group == run.group:
-                self.cancel(other)
 
     def _launch(self, run: Run, one: Found, only: set[str] | None = None) -> None:
         if one.spec is None:
             return
-        attempt = Attempt(self._forge, self._faults, self._options.job_seconds, self.slots, run, one.spec, only)
+        attempt = Attempt(self._office, self._faults, run, one.spec, only)
         if self._started:
             self._begin(attempt)
         else:
@@ -253,7 +243,7 @@ class Engine:
         now = self._store.now()
         names = None if only is None else _with_dependents(one, only)
         for job in self._store.jobs_at(run, run.attempt):
-            if names is None or job.key in names:
+            if names is None or job.key.partition("/")[0] in names:
                 job.check.superseded = True
         run.past[run.attempt] = replace(run)
         run.attempt, run.status, run.conclusion, run.cancelled = run.attempt + 1, "queued", None, False
@@ -266,7 +256,7 @@ class Engine:
     def rerun_failed(self, run: Run, by: User) -> bool:
         """The failed jobs, and those that hang on them. False while it still runs."""
         jobs = self._store.jobs_at(run, run.attempt)
-        return self.rerun(run, by, {job.key for job in jobs if job.conclusion not in _GOOD})
+        return self.rerun(run, by, {job.key.partition("/")[0] for job in jobs if job.conclusion not in _GOOD})
 
     def rerun_of_check(self, check: CheckRun, by: User) -> bool:
         """The job behind a check run."""
@@ -274,7 +264,7 @@ class Engine:
         return job is not None and self.rerun_job(job, by)
 
     def rerun_job(self, job: Job, by: User) -> bool:
-        return self.rerun(job.run, by, {job.key})
+        return self.rerun(job.run, by, {job.key.partition("/")[0]})
 
     def approve(self, run: Run) -> bool:
         """Let a fork's run go. False when it waits for nobody."""

@@ -29,6 +29,9 @@ class LogShelf:
         if found := re.fullmatch(r"/runs/(\d+)/(\d+)\.zip", path):
             run = self._store.runs.get(int(found[1]))
             return self._archive(run, int(found[2])) if run is not None else None
+        if found := re.fullmatch(r"/artifacts/(\d+)\.zip", path):
+            artifact = self._store.artifacts.get(int(found[1]))
+            return artifact.content if artifact is not None else None
         return None
 
     def _archive(self, run: Run, attempt: int) -> bytes | None:

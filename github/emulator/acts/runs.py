@@ -67,6 +67,12 @@ def job_queued(forge: Forge, run: Run, key: str, name: str, labels: list[str], m
     return row
 
 
+def job_waiting(forge: Forge, row: Job) -> None:
+    """It waits for somebody to let it into its environment."""
+    row.status = row.check.status = row.run.status = row.run.suite.status = "waiting"
+    tell_job(forge, row, "waiting")
+
+
 def job_started(forge: Forge, row: Job) -> None:
     row.status = row.check.status = "in_progress"
     row.started_at = row.check.started_at = forge.now()

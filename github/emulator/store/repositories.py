@@ -48,7 +48,10 @@ class Ruleset:
 
 @dataclass(eq=False)
 class Repository:
-    """A repository. Everything is keyed on `id`: names change. `moved`: when each ref was last made or moved."""
+    """A repository. Everything is keyed on `id`: names change. `moved`: when each ref was last made or moved.
+
+    `guarded_environments` are those whose jobs wait for somebody to approve.
+    """
 
     id: int
     owner: User
@@ -74,6 +77,7 @@ class Repository:
     protections: dict[str, Protection] = field(default_factory=dict)
     rulesets: list[Ruleset] = field(default_factory=list)
     auto_suites: dict[int, bool] = field(default_factory=dict)
+    guarded_environments: set[str] = field(default_factory=set)
     moved: dict[str, datetime] = field(default_factory=dict)
     last_number: int = 0
     last_run_number: dict[str, int] = field(default_factory=dict)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from github.emulator.store.checks import CheckRun, CheckSuite
 from github.emulator.store.repositories import Repository
@@ -51,9 +52,22 @@ class Run:
     status: str = "queued"
     conclusion: str | None = None
     cancelled: bool = False
-    group: str = ""
+    inputs: dict[str, Any] = field(default_factory=dict)
+    payload: dict[str, Any] = field(default_factory=dict)
     problem: str = ""
     past: "dict[int, Run]" = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class Artifact:
+    """A zip that a job of a run left."""
+
+    id: int
+    run: Run
+    attempt: int
+    name: str
+    content: bytes
+    created_at: datetime
 
 
 @dataclass(eq=False)

@@ -16,7 +16,7 @@ from github.emulator.store.issues import Issue, Pull
 from github.emulator.store.reactions import Reaction
 from github.emulator.store.repositories import Label, Repository, Ruleset
 from github.emulator.store.reviews import Review, ReviewComment, Thread
-from github.emulator.store.runs import Job, Run, Workflow
+from github.emulator.store.runs import Artifact, Job, Run, Workflow
 from github.emulator.store.statuses import Status
 from github.emulator.store.table import Row, Table
 from github.emulator.store.users import User
@@ -66,6 +66,7 @@ class Store:
         self.workflows: Table[Workflow] = Table(87_000_000)
         self.runs: Table[Run] = Table(9_200_000_000)
         self.jobs: Table[Job] = Table(25_000_000_000)
+        self.artifacts: Table[Artifact] = Table(3_300_000_000)
         self.deliveries: Table[Delivery] = Table(160_000_000_000)
         self.hooks: _Counter = _Counter(480_000_000)
         self.tokens: dict[str, InstallationToken] = {}

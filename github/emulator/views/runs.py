@@ -1,11 +1,13 @@
 """Workflow runs, their jobs and workflows."""
 
+import hashlib
+from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
 
 from github.emulator.clock import iso, iso_or_none
 from github.emulator.git import commits
-from github.emulator.store.runs import Job, Run, Step, Workflow
+from github.emulator.store.runs import Artifact, Job, Run, Step, Workflow
 from github.emulator.store.store import Store
 from github.emulator.store.table import node_id
 from github.emulator.views import commits as commit_views
@@ -106,6 +108,26 @@ def job(store: Store, row: Job) -> Json:
         "runner_name": "GitHub Actions 1" if started else None,
         "runner_group_id": 0 if started else None,
         "runner_group_name": "GitHub Actions" if started else None,
+    }
+
+
+def artifact(store: Store, row: Artifact) -> Json:
+    """`artifact`; it is kept for 90 days."""
+    url = f"{repositories.url(store, row.run.repository)}/actions/artifacts/{row.id}"
+    run_ids = {"id": row.run.id, "repository_id": row.run.repository.id, "head_sha": row.run.head_sha}
+    return {
+        "id": row.id,
+        "node_id": node_id("MA", row.id),
+        "name": row.name,
+        "size_in_bytes": len(row.content),
+        "url": url,
+        "archive_download_url": f"{url}/zip",
+        "expired": False,
+        "created_at": iso(row.created_at),
+        "expires_at": iso(row.created_at + timedelta(days=90)),
+        "updated_at": iso(row.created_at),
+        "digest": f"sha256:{hashlib.sha256(row.content).hexdigest()}",
+        "workflow_run": run_ids | {"head_branch": row.run.head_branch},
     }
 
 

@@ -1,6 +1,6 @@
 """A workflow file, read and checked."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
@@ -21,7 +21,7 @@ class StepSpec:
     name: str | None
     id: str
     condition: Any
-    env: Json
+    env: Json | str
     inputs: Json
     shell: str | None
     directory: str | None
@@ -31,13 +31,13 @@ class StepSpec:
 
 @dataclass(frozen=True)
 class JobSpec:
-    """A job as written, before its matrix is unfolded."""
+    """A job as written, before its matrix is unfolded. `unable` names what it asks for that is not done here."""
 
     key: str
     name: str | None
     needs: list[str]
     condition: Any
-    env: Json
+    env: Json | str
     runs_on: Any
     strategy: Any
     steps: list[StepSpec]
@@ -46,6 +46,12 @@ class JobSpec:
     continue_on_error: Any
     timeout: Any
     uses: str | None = None
+    inputs: Json = field(default_factory=dict)
+    secrets: Any = None
+    concurrency: Any = None
+    environment: Any = None
+    permissions: Any = None
+    unable: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,7 @@ class WorkflowSpec:
     jobs: dict[str, JobSpec]
     concurrency: Any = None
     run_name: str | None = None
+    permissions: Any = None
 
 
 def _mapping(value: Any, where: str) -> Json:
@@ -109,6 +116,7 @@ def read(text: str, path: str) -> WorkflowSpec:
         jobs=specs,
         concurrency=raw.get("concurrency"),
         run_name=raw.get("run-name"),
+        permissions=raw.get("permissions"),
     )
 
 
@@ -119,6 +127,13 @@ def _refuse_cycles(specs: dict[str, JobSpec]) -> None:
         if not ready:
             raise BadWorkflow("The workflow must contain at least one job with no dependencies.")
         done |= ready
+
+
+def steps_of(raw: Any, where: str) -> list[StepSpec]:
+    """The steps of a composite action. Raises `BadWorkflow`."""
+    if not isinstance(raw, list):
+        raise BadWorkflow(f"{where}: a list of steps was expected")
+    return [_step(where, index, item) for index, item in enumerate(raw)]
 
 
 def _job(key: str, raw: Any) -> JobSpec:
@@ -135,7 +150,7 @@ def _job(key: str, raw: Any) -> JobSpec:
         name=None if body.get("name") is None else str(body["name"]),
         needs=[needs] if isinstance(needs, str) else [str(need) for need in needs],
         condition=body.get("if"),
-        env=_mapping(body.get("env"), f"jobs.{key}.env"),
+        env=_environment(body.get("env"), f"jobs.{key}.env"),
         runs_on=body.get("runs-on", "ubuntu-latest"),
         strategy=body.get("strategy"),
         steps=[_step(key, index, item) for index, item in enumerate(steps or [])],
@@ -144,7 +159,18 @@ def _job(key: str, raw: Any) -> JobSpec:
         continue_on_error=body.get("continue-on-error"),
         timeout=body.get("timeout-minutes"),
         uses=None if uses is None else str(uses),
+        inputs=_mapping(body.get("with"), f"jobs.{key}.with"),
+        secrets=body.get("secrets"),
+        concurrency=body.get("concurrency"),
+        environment=body.get("environment"),
+        permissions=body.get("permissions"),
+        unable=next((name for name in ("services", "container") if body.get(name)), ""),
     )
+
+
+def _environment(value: Any, where: str) -> Json | str:
+    """A mapping, or one expression that gives one."""
+    return value if isinstance(value, str) and value.strip().startswith("${{") else _mapping(value, where)
 
 
 def _step(key: str, index: int, raw: Any) -> StepSpec:
@@ -159,7 +185,7 @@ def _step(key: str, index: int, raw: Any) -> StepSpec:
         name=None if body.get("name") is None else str(body["name"]),
         id=str(body.get("id") or f"__{index}"),
         condition=body.get("if"),
-        env=_mapping(body.get("env"), f"{where}.env"),
+        env=_environment(body.get("env"), f"{where}.env"),
         inputs=_mapping(body.get("with"), f"{where}.with"),
         shell=body.get("shell"),
         directory=body.get("working-directory"),

@@ -19,6 +19,7 @@ def github(store: Store, run: Run, action: str | None) -> Json:
     event: Json = {
         "repository": repositories.repository(store, repository),
         "sender": users.simple(store, run.triggering_actor),
+        **run.payload,
     }
     ref = f"refs/heads/{run.head_branch}"
     if pull is not None:

@@ -10,10 +10,11 @@ from typing import Any
 import structlog
 
 from github.emulator.actions.language.expressions import BadExpression, Scope, as_text, truth
-from github.emulator.actions.language.workflow import JobSpec, StepSpec, WorkflowSpec
-from github.emulator.actions.runner import commands, context, process, steps
+from github.emulator.actions.language.workflow import BadWorkflow, JobSpec, StepSpec, WorkflowSpec
+from github.emulator.actions.runner import commands, composite, context, process, steps
+from github.emulator.actions.runner.hashing import hash_files
 from github.emulator.actions.runner.joblog import JobLog
-from github.emulator.actions.runner.uses import Place, use
+from github.emulator.actions.runner.uses import CannotDo, Place, use
 from github.emulator.actions.runner.workspace import Workspace, base_environment
 from github.emulator.store.runs import Job, Step
 from github.emulator.store.store import Store
@@ -21,6 +22,8 @@ from github.emulator.store.store import Store
 log = structlog.get_logger(__name__)
 Json = dict[str, Any]
 MAX_MINUTES = 360
+# what ends a step, or the job, as failed, with its words in the log
+FAULTS = (BadExpression, BadWorkflow, CannotDo, steps.NoShell, OSError, subprocess.CalledProcessError)
 
 
 class JobRun:
@@ -32,7 +35,8 @@ class JobRun:
         job: Job,
         spec: JobSpec,
         workflow: WorkflowSpec,
-        needs: Json,
+        contexts: Json,
+        rights: dict[str, str],
         cancelled: asyncio.Event,
         seconds: float,
     ) -> None:
@@ -47,10 +51,13 @@ class JobRun:
         self._extra_env: dict[str, str] = {}
         self._steps: Json = {}
         self._env: Json = {}
-        self._needs = needs
+        self._contexts = contexts
+        self._rights = [f"{name.replace('_', ' ').title().replace(' ', '')}: {level}" for name, level in rights.items()]
+        self._inputs: Json | None = None
         self._mark = f"github_{uuid.uuid4().hex}"
         self._deadline = time.monotonic() + seconds
         self.github = context.github(store, job.run, job.run.action) | {
+            "token": contexts["secrets"].get("GITHUB_TOKEN", ""),
             "job": spec.key,
             "workspace": str(self.space.checkout),
         }
@@ -64,7 +71,6 @@ class JobRun:
             "env": self._env | self._extra_env | (extra_env or {}),
             "matrix": self.job.matrix,
             "steps": self._steps,
-            "needs": self._needs,
             "job": {"status": state},
             "runner": {
                 "os": "Linux",
@@ -75,11 +81,10 @@ class JobRun:
                 "environment": "github-hosted",
                 "debug": "",
             },
-            "strategy": {"fail-fast": True, "job-index": 0, "job-total": 1, "max-parallel": 1},
-            "secrets": {"GITHUB_TOKEN": ""},
-            "vars": {},
-            "inputs": {},
+            **self._contexts,
         }
+        if self._inputs is not None:  # of the composite action that runs now
+            contexts["inputs"] = self._inputs
         return Scope(
             contexts,
             {
@@ -87,7 +92,7 @@ class JobRun:
                 "failure": lambda: state == "failure",
                 "cancelled": lambda: state == "cancelled",
                 "always": lambda: True,
-                "hashFiles": lambda *_: "",
+                "hashFiles": lambda *patterns: hash_files(self.space.checkout, *patterns),
             },
         )
 
@@ -98,7 +103,7 @@ class JobRun:
             for index, spec in enumerate(self.spec.steps):
                 await self._step(self.job.steps[index + 1], index, spec)
             await self._clean_up()
-        except (BadExpression, steps.NoShell, OSError, subprocess.CalledProcessError) as error:
+        except FAULTS as error:
             self._failed = True
             self.log.line(f"##[error]{error}")
         finally:
@@ -134,12 +139,14 @@ class JobRun:
         _begin(row, self)
         scope = self.scope()
         self._env = {key: as_text(scope.value(value)) for key, value in self.workflow.env.items()}
-        self._env |= {key: as_text(self.scope().value(value)) for key, value in self.spec.env.items()}
+        self._env |= self._values(self.spec.env, self.scope())
         minutes = float(as_text(scope.value(self.spec.timeout)) or MAX_MINUTES)
         self._deadline = min(self._deadline, time.monotonic() + minutes * 60)
+        if problem := unable(self.spec, self.job.labels):
+            raise CannotDo(problem)
         self.log.line("Current runner version: '2.330.0'")
         self.log.group("Operating System", ["Ubuntu", "24.04.3", "LTS"])
-        self.log.group("GITHUB_TOKEN Permissions", ["Contents: read", "Metadata: read", "Packages: read"])
+        self.log.group("GITHUB_TOKEN Permissions", self._rights)
         self.log.line("Secret source: Actions")
         self.log.line("Prepare workflow directory")
         self.log.line("Prepare all required actions")
@@ -150,7 +157,7 @@ class JobRun:
         _end(row, self, "success")
 
     async def _step(self, row: Step, index: int, spec: StepSpec) -> None:
-        env = {key: as_text(self.scope().value(value)) for key, value in spec.env.items()}
+        env = self._values(spec.env, self.scope())
         wanted = self.scope(env).condition(spec.condition if spec.condition is not None else "success()")
         if not wanted or self._timed_out:
             _begin(row, self)
@@ -162,7 +169,7 @@ class JobRun:
         variables = files.make()
         try:
             outcome = await self._execute(row, index, spec, env, variables)
-        except (BadExpression, steps.NoShell, OSError, subprocess.CalledProcessError) as error:
+        except FAULTS as error:
             self.log.line(f"##[error]{error}")
             outcome = "failure"
         self._take(spec, files)
@@ -175,7 +182,12 @@ class JobRun:
     async def _execute(self, row: Step, index: int, spec: StepSpec, env: Json, files: dict[str, str]) -> str:
         if spec.uses is not None:
             inputs = {key: as_text(self.scope(env).value(value)) for key, value in spec.inputs.items()}
-            await use(Place(self.job.run, self.space, self.log, self.store.origins.web), spec.uses, inputs)
+            if spec.uses.startswith("./"):
+                return await self._composite(row, index, spec.uses, inputs)
+            if spec.uses.lower().startswith("actions/checkout@"):
+                inputs.setdefault("token", self.github["token"])
+            where = Place(self.store, self.job.run, self.space, self.log)
+            self.collector.outputs |= await use(where, spec.uses, inputs)
             return "success"
         scope = self.scope(env)
         text = scope.substitute(spec.run or "")
@@ -192,6 +204,30 @@ class JobRun:
             return "failure"
         limit = float(as_text(scope.value(spec.timeout)) or 0) * 60
         return await self._process(row, made, env | files, place, limit)
+
+    async def _composite(self, row: Step, index: int, name: str, given: dict[str, str]) -> str:
+        """A composite action of this checkout: its steps, one after another, with inputs and outputs of their own."""
+        action = composite.read(self.space.checkout, name)
+        before, outer, failed = self._steps, self._inputs, self._failed
+        self._steps, self._inputs = {}, action.inputs | given
+        try:
+            for number, spec in enumerate(action.steps):
+                inner = Step(self.name(spec), 0)
+                await self._step(inner, index * 100 + number + 1000, spec)
+                if inner.conclusion in ("failure", "cancelled"):
+                    return inner.conclusion
+            outputs = {key: as_text(self.scope().value(value)) for key, value in action.outputs.items()}
+        finally:
+            # what failed inside fails the step, which may be forgiven
+            self._steps, self._inputs, self._failed = before, outer, failed
+        self.collector.outputs |= outputs
+        return "success"
+
+    def _values(self, env: Json | str, scope: Scope) -> dict[str, str]:
+        value = scope.value(env)
+        if not isinstance(value, dict):
+            raise BadExpression(f"env: a mapping was expected, not {as_text(value)!r}")
+        return {str(key): as_text(item) for key, item in value.items()}
 
     async def _process(self, row: Step, made: steps.Script, env: Json, place: Path, limit: float) -> str:
         left = max(self._deadline - time.monotonic(), 0.01)
@@ -269,6 +305,16 @@ class JobRun:
                 self.log.line("Post job cleanup.")
                 self.log.line("[command]/usr/bin/git version")
             _end(row, self, "success")
+
+
+def unable(spec: JobSpec, labels: list[str]) -> str:
+    """What of a job is not done here, in words; empty where all is."""
+    if spec.unable:
+        return f"The local GitHub runs jobs on this machine without containers: it cannot do `{spec.unable}:`"
+    system = next((label for label in labels if label.lower().startswith(("windows", "macos"))), None)
+    if system is not None:
+        return f"The local GitHub runs jobs on this machine, which is no {system}"
+    return ""
 
 
 def _begin(row: Step, run: JobRun) -> None:

@@ -128,6 +128,19 @@ def approve(call: Call) -> Answer:
     return Answer(201, {})
 
 
+def artifacts(call: Call) -> Listing:
+    row = find(call)
+    rows = [each for each in call.store.artifacts if each.run is row and call.query.get("name") in (None, each.name)]
+    return Listing(rows, lambda each: views.artifact(call.store, each), "artifacts")
+
+
+def artifact_zip(call: Call) -> Answer:
+    row = call.store.artifacts.get(call.number("artifact_id"))
+    if row is None or row.run.repository is not call.repository or call.params["archive_format"] != "zip":
+        raise not_found()
+    return _found(call, f"/artifacts/{row.id}.zip")
+
+
 def workflows(call: Call) -> Listing:
     rows = [row for row in call.store.workflows if row.repository is call.repository]
     return Listing(rows, lambda row: views.workflow(call.store, row), "workflows")
@@ -158,5 +171,7 @@ ROUTES = [
     Route("GET", JOB, job, READ),
     Route("GET", f"{JOB}/logs", job_logs, READ),
     Route("POST", f"{JOB}/rerun", rerun_job, WRITE),
+    Route("GET", f"{RUN}/artifacts", artifacts, READ),
+    Route("GET", f"{REPO}/actions/artifacts/{{artifact_id}}/{{archive_format}}", artifact_zip, READ),
     Route("GET", f"{REPO}/actions/workflows", workflows, READ),
 ]

@@ -23,10 +23,10 @@ async def token(house: House) -> str:
     return await house.token()
 
 
-async def pushed(house: House, token: str, workflow: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+async def pushed(house: House, token: str, workflow: str, **files: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The run that a push of this workflow makes, when it has ended, and its jobs."""
     number = len(house.local.store.runs)
-    sha = await house.commit(token, f"b{number}", {".github/workflows/ci.yml": workflow}, base="main")
+    sha = await house.commit(token, f"b{number}", {".github/workflows/ci.yml": workflow, **files}, base="main")
     await house.local.idle()
     run = (await house.ask("GET", f"{REPO}/actions/runs?head_sha={sha}", token)).json()["workflow_runs"][0]
     return run, (await house.ask("GET", f"{REPO}/actions/runs/{run['id']}/jobs", token)).json()["jobs"]

@@ -1,0 +1,138 @@
+"""Nothing is green without the work: what the local GitHub cannot do fails the job, in words."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.github.emulator.actions.test_engine import jobs_of, log_of
+from tests.github.emulator.actions.test_identity import pushed
+from tests.github.emulator.house import REPO, House
+
+
+@pytest.fixture
+async def token(house: House) -> str:
+    house.installation.permissions["workflows"] = "write"
+    return await house.token()
+
+
+def job(body: str) -> str:
+    return f"on: push\njobs:\n  a:\n    runs-on: x\n{body}"
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("    steps: [{uses: someone/unknown@v1}]", "someone/unknown@v1 is an action that the local GitHub cannot run"),
+        ("    steps: [{uses: ./tool}]", "Can't find 'action.yml' or 'action.yaml' under './tool'"),
+        ("    steps: [{uses: actions/checkout@v4, with: {repository: acme/none}}]", "acme/none is not on the local"),
+        ("    services: {db: {image: postgres}}\n    steps: [{run: 'true'}]", "it cannot do `services:`"),
+        ("    container: python:3.13\n    steps: [{run: 'true'}]", "it cannot do `container:`"),
+        ("    steps: [{uses: actions/setup-java@v4}]", "there is no java on this machine"),
+    ],
+)
+async def test_what_is_not_done_here_fails_and_says_so(
+    house: House, token: str, body: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import shutil
+
+    which = shutil.which
+    monkeypatch.setattr(shutil, "which", lambda name: None if name == "java" else which(name))
+    run, [only] = await pushed(house, token, job(body))
+    assert (run["conclusion"], only["conclusion"]) == ("failure", "failure")
+    assert words in await log_of(house, token, only["id"])
+
+
+async def test_jobs_of_other_systems_fail(house: House, token: str) -> None:
+    workflow = """
+on: push
+jobs:
+  a:
+    strategy: {fail-fast: false, matrix: {os: [ubuntu-latest, windows-2025, macos-latest]}}
+    runs-on: ${{ matrix.os }}
+    steps: [{run: 'true'}]
+"""
+    _, jobs = await pushed(house, token, workflow)
+    assert {each["name"]: each["conclusion"] for each in jobs} == {
+        "a (ubuntu-latest)": "success",
+        "a (windows-2025)": "failure",
+        "a (macos-latest)": "failure",
+    }
+
+
+async def test_composite_actions_of_the_repository_are_run(house: House, token: str) -> None:
+    action = """
+inputs: {word: {default: none}}
+outputs: {back: {value: "${{ steps.s.outputs.back }}"}}
+runs:
+  using: composite
+  steps:
+    - {id: s, shell: bash, run: 'echo "back=${{ inputs.word }}" >> "$GITHUB_OUTPUT"'}
+    - {shell: bash, run: 'test "${{ inputs.word }}" != bad'}
+"""
+    steps = """    steps:
+      - {id: one, uses: ./tool, with: {word: good}}
+      - run: test "${{ steps.one.outputs.back }}" = good
+      - {uses: ./tool, with: {word: bad}, continue-on-error: true}
+      - run: echo reached
+"""
+    run, [only] = await pushed(house, token, job(steps), **{"tool/action.yml": action})
+    assert run["conclusion"] == "success", await log_of(house, token, only["id"])
+    steps += "      - {uses: ./tool, with: {word: bad}}\n"
+    run, _ = await pushed(house, token, job(steps), **{"tool/action.yml": action})
+    assert run["conclusion"] == "failure"
+
+
+async def test_an_environment_by_expression_and_a_hash_of_files(house: House, token: str) -> None:
+    body = """    strategy: {matrix: {env: [{WORD: one}]}}
+    steps:
+      - {run: 'test "$WORD" = one', env: "${{ matrix.env }}"}
+      - run: test "${{ hashFiles('a.*') }}" != "" -a "${{ hashFiles('none') }}" = ""
+"""
+    run, [only] = await pushed(house, token, job(body))
+    assert run["conclusion"] == "success", await log_of(house, token, only["id"])
+
+
+async def test_artifacts_go_from_job_to_job_and_can_be_fetched(house: House, token: str, tmp_path: Path) -> None:
+    workflow = """
+on: push
+jobs:
+  a:
+    runs-on: x
+    steps:
+      - run: mkdir -p out && echo told > out/said.txt
+      - {uses: actions/upload-artifact@v4, with: {name: said, path: out}}
+  b:
+    needs: a
+    runs-on: x
+    steps:
+      - {uses: actions/download-artifact@v4, with: {name: said, path: in}}
+      - run: grep told in/said.txt
+"""
+    run, jobs = await pushed(house, token, workflow)
+    assert run["conclusion"] == "success", await log_of(house, token, jobs[-1]["id"])
+    found = (await house.ask("GET", f"{REPO}/actions/runs/{run['id']}/artifacts", token)).json()
+    assert [row["name"] for row in found["artifacts"]] == ["said"]
+    away = await house.ask("GET", f"{REPO}/actions/artifacts/{found['artifacts'][0]['id']}/zip", token)
+    assert away.status_code == 302 and away.headers["location"].startswith(house.local.logs_url)
+
+
+async def test_the_token_of_a_job_pushes_what_it_may_and_starts_nothing(house: House, token: str) -> None:
+    body = """    permissions: {contents: write}
+    steps:
+      - uses: actions/checkout@v4
+      - run: |
+          echo formatted > formatted.txt
+          git add formatted.txt
+          git -c user.name=x -c user.email=x@example.com commit -qm "Format"
+          git push -q origin HEAD:refs/heads/formatted
+"""
+    run, [only] = await pushed(house, token, job(body))
+    assert run["conclusion"] == "success", await log_of(house, token, only["id"])
+    head = (await house.ask("GET", f"{REPO}/git/ref/heads/formatted", token)).json()["object"]["sha"]
+    assert head != run["head_sha"]
+    found = (await house.ask("GET", f"{REPO}/actions/runs?head_sha={head}", token)).json()
+    assert found["total_count"] == 0
+    run, [only] = await pushed(house, token, job(body.replace("contents: write", "contents: read")))
+    assert run["conclusion"] == "failure"
+    assert "Permission to acme/widgets.git denied to github-actions[bot]" in await log_of(house, token, only["id"])
+    assert (await jobs_of(house, token, run["id"]))[0]["conclusion"] == "failure"
