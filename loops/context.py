@@ -47,4 +47,4 @@ class Loop:
 
     def handle(self, repository: Repository) -> RepositoryHandle:
         """GitHub's side of a repository row."""
-        return self.github.repository(repository.installation_id, repository.id, repository.full_name)
+        return RepositoryHandle(self.github, repository.installation_id, repository.id, repository.full_name)

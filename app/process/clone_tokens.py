@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from github.client import errors
 from github.client.app import GitHubApp
+from github.client.repository import RepositoryHandle
 from github.client.scopes import CLONE
 from loops.accounts.box_secrets import CannotPrepare, FetchToken
 
@@ -18,7 +19,7 @@ class CloneTokens:
     async def mint(self, installation_id: int, repository_id: int) -> FetchToken:
         """Raises CannotPrepare when GitHub will not give one."""
         try:
-            name = await self.github.repository(installation_id, repository_id).full_name()
+            name = await RepositoryHandle(self.github, installation_id, repository_id).full_name()
             token = await self.github.mint(installation_id, [repository_id], CLONE)
         except (errors.NotFound, errors.Forbidden, errors.Invalid) as error:
             raise CannotPrepare(f"no token to fetch repository {repository_id}: {error}") from error

@@ -11,7 +11,7 @@ import httpx
 from github.client.addresses import Addresses
 from github.client.clock import Clock
 from github.client.errors import GitHubError
-from github.client.transport import Wire
+from github.client.transport import Transport
 
 PERMISSIONS: Mapping[str, str] = {
     "actions": "write",
@@ -99,7 +99,7 @@ async def convert(
     """Exchange the `code` of the redirect for the App. It works once, within an hour. Raises NotFound after that."""
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,128}", code):
         raise GitHubError("the code in the redirect is malformed: start the set-up again")
-    wire = Wire(addresses, api_version=api_version, clock=Clock(), http=http)
+    wire = Transport(addresses, api_version=api_version, clock=Clock(), http=http)
     try:
         url = wire.url(f"app-manifests/{code}/conversions")
         found = (await wire.send("POST", url)).json()

@@ -16,7 +16,7 @@ from githubkit.auth import OAuthAppAuthStrategy, TokenAuthStrategy
 from github.client.addresses import Addresses
 from github.client.clock import Clock
 from github.client.errors import GitHubError, Invalid, NotFound
-from github.client.transport import Wire
+from github.client.transport import Transport
 
 TOKEN_SECONDS = 8 * 3600
 """How long a token lasts whose end GitHub does not tell: Apps may switch the expiry off, we do not."""
@@ -67,10 +67,10 @@ class SignIn:
         self._addresses = addresses
         self._client = OAuthAppAuthStrategy(client_id, client_secret)
         self._clock = clock or Clock()
-        self._wire = Wire(addresses, api_version=api_version, clock=self._clock, http=http)
+        self._transport = Transport(addresses, api_version=api_version, clock=self._clock, http=http)
 
     async def aclose(self) -> None:
-        await self._wire.aclose()
+        await self._transport.aclose()
 
     def address(self, flow: Flow, redirect_uri: str) -> str:
         """Where the browser goes."""
@@ -93,7 +93,7 @@ class SignIn:
             "code_verifier": flow.verifier,
         }
         url = f"{self._addresses.web}/login/oauth/access_token"
-        answer = await self._wire.send("POST", url, body=body, headers={"Accept": "application/json"}, follow=False)
+        answer = await self._transport.send("POST", url, body=body, headers={"Accept": "application/json"})
         found: dict[str, Any] = answer.json()
         if not found.get("access_token"):
             said = str(found.get("error_description") or found.get("error") or "no token came back")
@@ -122,9 +122,9 @@ class SignIn:
 
     async def end(self, token: str) -> None:
         """End the token. One that is ended already is fine."""
-        url = self._wire.url(f"applications/{self._client.client_id}/token")
+        url = self._transport.url(f"applications/{self._client.client_id}/token")
         try:
-            await self._wire.send("DELETE", url, auth=self._client, body={"access_token": token}, repeatable=True)
+            await self._transport.send("DELETE", url, auth=self._client, body={"access_token": token})
         except (Invalid, NotFound):
             return
 
@@ -132,7 +132,7 @@ class SignIn:
         """All pages of an answer."""
         pages, page = [], path
         while page:
-            answer = await self._wire.send("GET", self._wire.url(page), auth=TokenAuthStrategy(token))
+            answer = await self._transport.send("GET", self._transport.url(page), auth=TokenAuthStrategy(token))
             pages.append(answer)
             page = answer.next_page or ""
         return pages

@@ -139,7 +139,7 @@ async def open_log(repository: RepositoryHandle, job_id: int) -> AsyncIterator[A
         while True:
             try:
                 address = await _address(repository, job_id)
-                response = await stack.enter_async_context(repository.app.wire.stream(address))
+                response = await stack.enter_async_context(repository.app.transport.stream(address))
                 break
             except PermissionMissing:
                 raise
@@ -159,7 +159,7 @@ async def _chunks(response: httpx.Response) -> AsyncIterator[bytes]:
 
 
 async def _address(repository: RepositoryHandle, job_id: int) -> str:
-    answer = await repository.request("GET", f"actions/jobs/{job_id}/logs", follow=False)
+    answer = await repository.request("GET", f"actions/jobs/{job_id}/logs")
     location = answer.headers.get("location")
     if answer.status != 302 or not location:
         raise GitHubError(f"job {job_id}: GitHub gave no address for its log (status {answer.status})")

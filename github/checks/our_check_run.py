@@ -69,7 +69,7 @@ async def put_check(repository: RepositoryHandle, wanted: OwnCheck, *, check_run
     if found is not None:
         try:
             path = f"check-runs/{found}"
-            await repository.request("PATCH", path, scope=Scope.TALK, json=body, repeatable=True)
+            await repository.request("PATCH", path, scope=Scope.TALK, json=body)
             return found
         except NotFound:
             pass

@@ -131,9 +131,9 @@ async def snapshot(
     latest = {"filter": "latest"}
     runs, found, suites, statuses, required = await asyncio.gather(
         _workflow_runs(repository, sha),
-        _all(repository.pages(f"{path}/check-runs", "check_runs", cached=True, params=latest)),
-        _all(repository.pages(f"{path}/check-suites", "check_suites", cached=True)),
-        _all(repository.pages(f"{path}/status", "statuses", cached=True)),
+        _all(repository.pages(f"{path}/check-runs", "check_runs", params=latest)),
+        _all(repository.pages(f"{path}/check-suites", "check_suites")),
+        _all(repository.pages(f"{path}/status", "statuses")),
         required_checks(repository, base) if base else _nothing(),
     )
     assembled = assemble(
@@ -159,7 +159,7 @@ async def required_checks(repository: Repository, base: str) -> tuple[Required, 
 async def branch_rules(repository: Repository, name: str) -> list[dict[str, Any]]:
     """The active ruleset rules for a branch, also for one that does not exist yet."""
     try:
-        return [rule async for rule in repository.pages(f"rules/branches/{quoted(name)}", cached=True)]
+        return [rule async for rule in repository.pages(f"rules/branches/{quoted(name)}")]
     except (NotFound, Forbidden):  # not on every GitHub Enterprise Server
         return []
 
@@ -234,7 +234,7 @@ async def _nothing() -> tuple[Required, ...]:
 async def _workflow_runs(repository: Repository, sha: str) -> list[Run]:
     try:
         found = repository.pages(
-            "actions/runs", "workflow_runs", cached=True, params={"head_sha": sha, "exclude_pull_requests": "true"}
+            "actions/runs", "workflow_runs", params={"head_sha": sha, "exclude_pull_requests": "true"}
         )
         return [_run(each) async for each in found]
     except (NotFound, Forbidden):  # Actions is switched off, or the App has no `actions: read`

@@ -1,29 +1,26 @@
-"""The App at GitHub: who it is, where it is installed, tokens for one repository, and a handle for each repository."""
+"""The App at GitHub: who it is, where it is installed, and tokens for its installations."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 import httpx
 import structlog
 from githubkit.auth import TokenAuthStrategy
 
 from github.client.addresses import Addresses
+from github.client.auth import AppKey, InstallationAuth
 from github.client.clock import Clock
-from github.client.errors import Forbidden, Invalid, NotFound, PermissionMissing, RateLimited, Unauthorized
-from github.client.etags import Etags, Kept
+from github.client.errors import Forbidden, Invalid, NotFound, RateLimited, Unauthorized
 from github.client.names import Names
-from github.client.rate_limit import Pace, Shared
-from github.client.repository import RepositoryHandle
-from github.client.scopes import Scope, allows, permissions_for
-from github.client.tokens import AppKey, Token, TokenBook, timestamp
-from github.client.transport import Answer, Wire
+from github.client.rate_limit import RateLimit, Shared, Throttle
+from github.client.scopes import Scope, permissions_for
+from github.client.tokens import Token, TokenBook, timestamp
+from github.client.transport import Answer, Transport
 
 GRANTS_HOLD = 60.0  # seconds before a refusal makes us ask again what the owner has accepted
 GRANTS_ASKED_AGAIN = 5.0  # seconds before a permission that was missing is looked for again
-FRESH_WAITS = (1.0, 2.0, 4.0)  # seconds between tries of a token that GitHub may not know everywhere yet
 
 log = structlog.get_logger()
 
@@ -84,19 +81,18 @@ class GitHubApp:
         self.app_id = app_id
         self.clock = clock or Clock()
         self.addresses = Addresses.of(api_url, web_url)
-        self.wire = Wire(self.addresses, api_version=api_version, clock=self.clock, http=http)
+        self.transport = Transport(self.addresses, api_version=api_version, clock=self.clock, http=http)
         self._key = AppKey(app_id, private_key, self.clock)
         self._tokens = TokenBook(self.clock)
         self._shared = shared
-        self._paces: dict[int, Pace] = {}
-        self._etags = Etags()
+        self._limits: dict[int, RateLimit] = {}
         self._granted: dict[int, tuple[float, Mapping[str, str]]] = {}
         self._identity: Identity | None = None
         self.names = Names(self.clock)
 
     async def aclose(self) -> None:
         """Close the connections."""
-        await self.wire.aclose()
+        await self.transport.aclose()
 
     async def identity(self) -> Identity:
         """Who we are; asked once. Raises Unauthorized for a wrong id or key."""
@@ -155,7 +151,7 @@ class GitHubApp:
             body["repository_ids"] = list(repository_ids)
         path = f"app/installations/{installation_id}/access_tokens"
         try:
-            answer = (await self.as_app("POST", path, json=body, repeatable=True)).json()
+            answer = (await self.as_app("POST", path, json=body)).json()
         except Invalid as error:
             raise NotFound(error.message, request=error.request, status=error.status) from error
         granted = answer.get("permissions") or {}
@@ -166,16 +162,10 @@ class GitHubApp:
     async def revoke(self, token: str) -> None:
         """End a token now. One that is ended already is fine."""
         try:
-            url = self.wire.url("installation/token")
-            await self.wire.send("DELETE", url, auth=TokenAuthStrategy(token), repeatable=True)
+            url = self.transport.url("installation/token")
+            await self.transport.send("DELETE", url, auth=TokenAuthStrategy(token))
         except Unauthorized:
             return
-
-    def repository(self, installation_id: int, repository_id: int, full_name: str | None = None) -> RepositoryHandle:
-        """A handle on the repository with this lasting id; `full_name` spares a question if it is known."""
-        if full_name and self.names.get(repository_id) is None:
-            self.names.put(repository_id, full_name, confirmed=False)
-        return RepositoryHandle(self, installation_id, repository_id)
 
     async def repositories(self, installation_id: int) -> AsyncIterator[dict[str, Any]]:
         """The repositories that the installation includes, as GitHub describes them."""
@@ -186,21 +176,16 @@ class GitHubApp:
                 yield each
             page = answer.next_page
 
-    async def as_app(self, method: str, path: str, *, json: Any = None, repeatable: bool = False) -> Answer:
-        """A request as the App itself (JWT), once more with a corrected clock if GitHub's is another."""
-        pace = self._pace(0)
-        await pace.check()
-        url = self.wire.url(path)
-        for _try in range(2):
-            try:
-                return await self.wire.send(method, url, auth=self._key, body=json, repeatable=repeatable)
-            except RateLimited as limit:
-                await pace.limited(limit)
-                raise
-            except Unauthorized as error:
-                if not self._key.corrected(error.date):
-                    raise
-        raise Unauthorized(f"{method} {path}: GitHub refuses our JWT, also by its own clock", status=401)
+    async def as_app(self, method: str, path: str, *, json: Any = None) -> Answer:
+        """A request as the App itself."""
+        limit = self._limit(0)
+        throttle = Throttle(limit, writes=False)
+        try:
+            url = self.transport.url(path)
+            return await self.transport.send(method, url, auth=self._key, throttler=throttle, body=json)
+        except RateLimited as met:
+            await limit.limited(met)
+            raise
 
     async def as_installation(
         self,
@@ -213,40 +198,46 @@ class GitHubApp:
         json: Any = None,
         params: Mapping[str, str | int] | None = None,
         headers: Mapping[str, str] | None = None,
-        repeatable: bool = False,
-        cached: bool = False,
-        follow: bool = True,
     ) -> Answer:
-        """A request with a token for these repositories and this scope. See `Repository.request` for the rest."""
-        pace = self._pace(installation_id)
-        await pace.check()
-        writes = method != "GET" and scope is not Scope.READ
-        url = self.wire.url(path)
-
-        async def send(token: Token) -> Answer:
-            if cached:
-                return await self._conditional(installation_id, url, token, params)
-            async with pace.writing() if writes else nullcontext():
-                return await self.wire.send(
-                    method,
-                    url,
-                    auth=token.auth,
-                    body=json,
-                    params=params,
-                    headers=headers,
-                    repeatable=repeatable,
-                    follow=follow,
-                )
-
+        """A request with a token for these repositories and this scope."""
         try:
-            return await self._with_token(installation_id, repository_ids, scope, send)
+            return await self.transport.send(
+                method,
+                self.transport.url(path),
+                auth=self.auth(installation_id, repository_ids, scope),
+                throttler=self.throttle(installation_id, scope),
+                body=json,
+                params=params,
+                headers=headers,
+            )
         except RateLimited as limit:
             await self.limited(installation_id, limit)
             raise
 
+    def auth(self, installation_id: int, repository_ids: tuple[int, ...], scope: Scope) -> InstallationAuth:
+        """How requests for these repositories and this scope are signed."""
+
+        async def mint() -> Token:
+            granted = await self.granted(installation_id)
+            return await self.mint(installation_id, repository_ids, permissions_for(scope, granted))
+
+        def outdated() -> bool:
+            asked_at, _ = self._granted.get(installation_id, (0.0, {}))
+            if self.clock.now() - asked_at <= GRANTS_HOLD:
+                return False
+            self.forget(installation_id)
+            return True
+
+        key = (installation_id, repository_ids, scope)
+        return InstallationAuth(self._tokens, key, mint, outdated, self.clock)
+
+    def throttle(self, installation_id: int, scope: Scope) -> Throttle:
+        """How requests of the installation take their turns."""
+        return Throttle(self._limit(installation_id), writes=scope is not Scope.READ)
+
     async def limited(self, installation_id: int, limit: RateLimited) -> None:
         """Send nothing more for the installation until the limit is over."""
-        await self._pace(installation_id).limited(limit)
+        await self._limit(installation_id).limited(limit)
         log.warning("github.limited", installation=installation_id, until=limit.retry_at, secondary=limit.secondary)
 
     def forget(self, installation_id: int) -> None:
@@ -254,58 +245,11 @@ class GitHubApp:
         self._granted.pop(installation_id, None)
         self._tokens.drop_all(lambda key: key[0] == installation_id)
 
-    async def _with_token(
-        self,
-        installation_id: int,
-        repository_ids: tuple[int, ...],
-        scope: Scope,
-        send: Callable[[Token], Awaitable[Answer]],
-    ) -> Answer:
-        """Send with a token. A fresh one is allowed seconds to be known everywhere; one that is refused is renewed
-        once, also when the owner may have accepted more permissions since."""
-        key = (installation_id, repository_ids, scope)
-        waits = list(FRESH_WAITS)
-        renewed = False
-        while True:
-            token = await self._tokens.get(key, lambda: self._mint_scope(installation_id, repository_ids, scope))
-            try:
-                return await send(token)
-            except (Unauthorized, PermissionMissing) as error:
-                hopeless = isinstance(error, PermissionMissing) and not allows(error.needed, token.permissions)
-                if not hopeless and waits and token.fresh(self.clock.now()):
-                    await self.clock.sleep(waits.pop(0))
-                elif renewed:
-                    raise
-                elif isinstance(error, Unauthorized):
-                    renewed = True
-                    self._tokens.drop(key, token)
-                elif self.clock.now() - self._granted.get(installation_id, (0.0, {}))[0] > GRANTS_HOLD:
-                    renewed = True
-                    self.forget(installation_id)
-                else:
-                    raise
-
-    async def _mint_scope(self, installation_id: int, repository_ids: tuple[int, ...], scope: Scope) -> Token:
-        granted = await self.granted(installation_id)
-        return await self.mint(installation_id, repository_ids, permissions_for(scope, granted))
-
-    async def _conditional(
-        self, installation_id: int, url: str, token: Token, params: Mapping[str, str | int] | None
-    ) -> Answer:
-        key = (str(installation_id), f"{url}?{urlencode(params or {})}")
-        kept = self._etags.get(key)
-        headers = {"If-None-Match": kept.etag} if kept else None
-        answer = await self.wire.send("GET", url, auth=token.auth, params=params, headers=headers)
-        if kept and answer.status == 304:
-            return Answer(200, {"link": kept.link}, kept.body, answer.moved)
-        self._etags.put(key, Kept(answer.headers.get("etag", ""), answer.body, answer.headers.get("link", "")))
-        return answer
-
     async def _bot_id(self, slug: str) -> int:
         """The user id of our bot. A JWT may not ask for users, so it is asked without one, then as an installation."""
         path = f"users/{quote(slug)}%5Bbot%5D"
         try:
-            return int((await self.wire.send("GET", self.wire.url(path))).json()["id"])
+            return int((await self.transport.send("GET", self.transport.url(path))).json()["id"])
         except (NotFound, Unauthorized, Forbidden, RateLimited):
             for each in await self.installations():
                 if not each.suspended:
@@ -313,10 +257,10 @@ class GitHubApp:
         log.warning("app.no_bot_user", slug=slug)
         return 0
 
-    def _pace(self, installation_id: int) -> Pace:
-        if installation_id not in self._paces:
-            self._paces[installation_id] = Pace(self.clock, installation_id, self._shared)
-        return self._paces[installation_id]
+    def _limit(self, installation_id: int) -> RateLimit:
+        if installation_id not in self._limits:
+            self._limits[installation_id] = RateLimit(self.clock, installation_id, self._shared)
+        return self._limits[installation_id]
 
 
 def _installation(found: Mapping[str, Any]) -> InstallationFacts:

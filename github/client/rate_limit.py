@@ -1,13 +1,16 @@
-"""Good manners towards one installation: one write at a time, no flood, and silence until a limit is over.
+"""The limits of one installation: one write at a time, no flood, and silence until a limit is over.
 
 GitHub asks for serialised writes and, for many of them, one second between two; about 80 a minute may create content.
 The budget is the App's, not a process's: what several processes know together comes in as `Shared`.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from typing import Protocol
+from collections.abc import AsyncGenerator, AsyncIterator, Generator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
+from typing import Any, Protocol
+
+import httpx
+from githubkit.throttling import BaseThrottler
 
 from github.client.clock import Clock
 from github.client.errors import RateLimited
@@ -18,8 +21,8 @@ LOOK_SECONDS = 1.0  # between two looks at what other processes met
 
 
 class Shared(Protocol):
-    """What all processes of the service know of an installation's limits. Nothing here raises: manners may be worse for
-    a while, work goes on."""
+    """What all processes of the service know of an installation's limits. Nothing here raises: work goes on, with the
+    limits that this process met itself."""
 
     async def limit(self, installation_id: int) -> RateLimited | None:
         """The limit that some process met and that is not over."""
@@ -47,7 +50,7 @@ class Alone:
         return nullcontext()
 
 
-class Pace:
+class RateLimit:
     """The writes and limits of one installation (0: of the App itself)."""
 
     def __init__(self, clock: Clock, installation_id: int = 0, shared: Shared | None = None) -> None:
@@ -101,3 +104,23 @@ class Pace:
     def _remember(self, limit: RateLimited | None) -> None:
         if limit is not None and (self._limit is None or limit.retry_at > self._limit.retry_at):
             self._limit = limit
+
+
+class Throttle(BaseThrottler):
+    """A rate limit as githubkit asks for it, before each try. `writes`: what is sent may change something."""
+
+    def __init__(self, limit: RateLimit, *, writes: bool) -> None:
+        self._limit = limit
+        self._writes = writes
+
+    @contextmanager
+    def acquire(self, request: httpx.Request) -> Generator[None, Any, Any]:
+        raise NotImplementedError("the service asks GitHub asynchronously only")
+        yield  # type: ignore[unreachable]  # which makes it a generator
+
+    @asynccontextmanager
+    async def async_acquire(self, request: httpx.Request) -> AsyncGenerator[None, Any]:
+        """Wait for the turn. Raises RateLimited while a limit holds."""
+        await self._limit.check()
+        async with self._limit.writing() if self._writes and request.method != "GET" else nullcontext():
+            yield

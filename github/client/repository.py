@@ -1,16 +1,15 @@
 """A handle on one repository by its lasting id. It survives a rename or a transfer inside the installation."""
 
-from collections.abc import AsyncIterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any
 from urllib.parse import quote
 
 from github.client.answers import rate_limit
+from github.client.app import GitHubApp
+from github.client.connections import FRESH
 from github.client.errors import GitHubError, Invalid, NotFound, PermissionMissing, RateLimited
 from github.client.scopes import Scope
 from github.client.transport import Answer
-
-if TYPE_CHECKING:
-    from github.client.app import GitHubApp
 
 PER_PAGE = 100
 
@@ -23,10 +22,13 @@ def quoted(part: str) -> str:
 class RepositoryHandle:
     """Requests about one repository, each with a token for this repository only."""
 
-    def __init__(self, app: "GitHubApp", installation_id: int, repository_id: int) -> None:
+    def __init__(self, app: GitHubApp, installation_id: int, repository_id: int, full_name: str | None = None) -> None:
+        """`full_name` spares a question if it is known."""
         self.app = app
         self.installation_id = installation_id
         self.id = repository_id
+        if full_name and app.names.get(repository_id) is None:
+            app.names.put(repository_id, full_name, confirmed=False)
 
     def __repr__(self) -> str:
         return f"RepositoryHandle(id={self.id}, name={self.app.names.get(self.id)!r})"
@@ -37,7 +39,7 @@ class RepositoryHandle:
 
     async def refresh_name(self) -> str:
         """Ask GitHub what the repository is called now. Raises NotFound if it is gone or no longer ours to see."""
-        answer = await self._send("GET", f"repositories/{self.id}", Scope.READ, cached=True)
+        answer = await self._send("GET", f"repositories/{self.id}", Scope.READ)
         name = str(answer.json()["full_name"])
         self.app.names.put(self.id, name)
         return name
@@ -50,55 +52,60 @@ class RepositoryHandle:
         scope: Scope = Scope.READ,
         json: Any = None,
         params: Mapping[str, str | int] | None = None,
-        repeatable: bool = False,
-        cached: bool = False,
-        follow: bool = True,
         accept: str | None = None,
+        max_age: float = 0.0,
     ) -> Answer:
         """A request to `repos/{owner}/{name}/{path}`. `path` is quoted already; "" is the repository itself.
 
-        `repeatable` marks a write that may safely happen twice, so that it is tried again after a 5xx or a broken
-        connection. `cached` asks conditionally (GET only). `accept` names another representation than JSON. Raises
-        GitHubError.
+        `accept` names another representation than JSON; for a GET an answer of the last `max_age` seconds will do.
+        Raises GitHubError.
         """
-        options: dict[str, Any] = {
-            "json": json,
-            "params": params,
-            "repeatable": repeatable,
-            "cached": cached,
-            "follow": follow,
-            "headers": {"Accept": accept} if accept else None,
-        }
+        headers = {"Accept": accept} if accept else {}
+        if max_age:
+            headers["Cache-Control"] = f"{FRESH}{max_age:g}"
+
+        async def sent(name: str) -> Answer:
+            url = f"repos/{name}/{path}".rstrip("/")
+            return await self._send(method, url, scope, json=json, params=params, headers=headers)
+
+        return await self._named(sent)
+
+    async def _named(self, sent: Callable[[str], Awaitable[Answer]]) -> Answer:
+        """What `sent` comes to under the repository's name, and under its new one where that has changed."""
         name = await self.full_name()
         try:
-            answer = await self._send(method, f"repos/{name}/{path}".rstrip("/"), scope, **options)
+            answer = await sent(name)
         except NotFound:
             if not self.app.names.doubtful(self.id):
                 raise
             former, name = name, await self.refresh_name()
             if name == former:
                 raise
-            answer = await self._send(method, f"repos/{name}/{path}".rstrip("/"), scope, **options)
+            return await sent(name)
+        if not answer.moved:
+            return answer
+        former, name = name, await self.refresh_name()
+        answer = await sent(name)
         if answer.moved:
-            self.app.names.forget(self.id)
+            raise GitHubError(f"GitHub redirects {former} to itself: try again later", status=answer.status)
         return answer
 
-    async def get(self, path: str, *, cached: bool = False, params: Mapping[str, str | int] | None = None) -> Any:
+    async def get(self, path: str, *, params: Mapping[str, str | int] | None = None, max_age: float = 0.0) -> Any:
         """The JSON value of a GET."""
-        return (await self.request("GET", path, cached=cached, params=params)).json()
+        return (await self.request("GET", path, params=params, max_age=max_age)).json()
 
     async def pages(
         self,
         path: str,
         key: str | None = None,
         *,
-        cached: bool = False,
         params: Mapping[str, str | int] | None = None,
         limit: int = 1000,
+        max_age: float = 0.0,
     ) -> AsyncIterator[Any]:
         """The items of all pages, at most `limit`; `key` names the list where GitHub wraps it in an object."""
         seen = 0
-        answer = await self.request("GET", path, cached=cached, params={"per_page": PER_PAGE, **(params or {})})
+        answer = await self.request("GET", path, params={"per_page": PER_PAGE, **(params or {})}, max_age=max_age)
         while True:
             value = answer.json()
             for item in (value.get(key) if key else value) or ():
@@ -109,7 +116,7 @@ class RepositoryHandle:
             following = answer.next_page
             if following is None:
                 return
-            answer = await self._send("GET", following, Scope.READ, cached=cached)
+            answer = await self._send("GET", following, Scope.READ)
 
     async def graphql(self, query: str, variables: Mapping[str, Any], *, scope: Scope = Scope.TALK) -> Any:
         """The `data` of a GraphQL query or mutation. GraphQL answers 200 also for errors; those are raised."""

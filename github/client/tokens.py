@@ -1,29 +1,20 @@
-"""Proving who we are: the App's JWT, and installation tokens, minted once and shared until shortly before their end.
+"""Installation tokens, minted once and shared until shortly before their end.
 
-A JWT lives at most ten minutes by GitHub's clock; ours is issued a minute in the past and corrected by what GitHub's
-`Date` header says. Installation tokens are opaque, up to about 1 KB, and live an hour.
+They are opaque, up to about 1 KB, and live an hour.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 
-import httpx
-import jwt
-from githubkit import GitHubCore
-from githubkit.auth import AppAuthStrategy, TokenAuthStrategy
+from githubkit.auth import TokenAuthStrategy
 
 from github.client.clock import Clock
 
-JWT_BACKDATED = 60.0
-JWT_LIFE = 540.0
-JWT_REUSED = 300.0
 REFRESHED_BEFORE_END = 300.0
 FRESH = 10.0  # seconds in which a token may not be known everywhere at GitHub yet
-SKEW_THAT_MATTERS = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,59 +34,6 @@ class Token:
     def fresh(self, now: float) -> bool:
         """Whether it is so new that a refusal may only mean "not replicated yet"."""
         return now - self.minted_at < FRESH
-
-
-class _Bearer(httpx.Auth):
-    def __init__(self, value: str) -> None:
-        self._value = value
-
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        request.headers["Authorization"] = f"Bearer {self._value}"
-        yield request
-
-
-class AppKey(AppAuthStrategy):
-    """The App's id and private key: how githubkit proves that we are the App. Raises ValueError for a key that is none.
-
-    githubkit's own JWT goes by this machine's clock; ours is corrected where GitHub's is another. `offset` is how far
-    GitHub's clock is ahead of ours, in seconds, once that mattered.
-    """
-
-    def __init__(self, app_id: int | str, private_key: str, clock: Clock) -> None:
-        super().__init__(app_id, private_key)
-        self._clock = clock
-        self.offset = 0.0
-        self._made: tuple[float, str] | None = None
-        try:
-            self.jwt()
-        except (ValueError, TypeError, jwt.PyJWTError) as error:
-            raise ValueError(
-                f"the private key of App {app_id} is no RSA key in PEM form: download a new one in the App's settings"
-            ) from error
-
-    def jwt(self) -> str:
-        """A JWT that is valid now, by GitHub's clock as far as it is known."""
-        now = self._clock.now() + self.offset
-        if self._made is None or not 0 <= now - self._made[0] < JWT_REUSED:
-            claims = {"iss": str(self.app_id), "iat": int(now - JWT_BACKDATED), "exp": int(now + JWT_LIFE)}
-            self._made = (now, jwt.encode(claims, self.private_key, algorithm="RS256"))
-        return self._made[1]
-
-    def get_auth_flow(self, github: GitHubCore[Any]) -> httpx.Auth:
-        """Sign a request with the JWT."""
-        return _Bearer(self.jwt())
-
-    def corrected(self, date_header: str | None) -> bool:
-        """Take GitHub's clock from a `Date` header; True if that makes another JWT worth trying."""
-        try:
-            theirs = parsedate_to_datetime(date_header or "").timestamp()
-        except (ValueError, TypeError):
-            return False
-        offset = theirs - self._clock.now()
-        if abs(offset - self.offset) < SKEW_THAT_MATTERS:
-            return False
-        self.offset, self._made = offset, None
-        return True
 
 
 Key = tuple[Any, ...]

@@ -41,7 +41,7 @@ async def create(repository: RepositoryHandle, name: str, sha: str) -> None:
     await refuse_unless_ours_to_write(repository, name)
     body = {"ref": f"refs/heads/{name}", "sha": sha}
     try:
-        await repository.request("POST", "git/refs", scope=Scope.PUBLISH, json=body, repeatable=True)
+        await repository.request("POST", "git/refs", scope=Scope.PUBLISH, json=body)
     except AlreadyExists:
         if await head(repository, name) != sha:
             raise
@@ -72,7 +72,7 @@ async def fast_forward(repository: RepositoryHandle, name: str, sha: str) -> Non
     body = {"sha": sha, "force": False}
     path = f"git/refs/heads/{quoted(name)}"
     try:
-        await repository.request("PATCH", path, scope=Scope.PUBLISH, json=body, repeatable=True)
+        await repository.request("PATCH", path, scope=Scope.PUBLISH, json=body)
     except NotFastForward:
         if await head(repository, name) != sha:
             raise
@@ -83,7 +83,7 @@ async def delete(repository: RepositoryHandle, name: str) -> None:
     await refuse_unless_ours_to_write(repository, name)
     try:
         path = f"git/refs/heads/{quoted(name)}"
-        await repository.request("DELETE", path, scope=Scope.PUBLISH, repeatable=True)
+        await repository.request("DELETE", path, scope=Scope.PUBLISH)
     except (Invalid, NotFound):  # GitHub says 422 "Reference does not exist"
         if await head(repository, name) is not None:
             raise

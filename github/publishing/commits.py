@@ -70,7 +70,6 @@ async def create_commit(repository: RepositoryHandle, *, message: str, tree: str
         "git/commits",
         scope=Scope.PUBLISH,
         json={"message": message, "tree": tree, "parents": parents},
-        repeatable=True,
     )
     return str(answer.json()["sha"])
 

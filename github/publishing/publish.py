@@ -159,7 +159,7 @@ async def _merge(repository: RepositoryHandle, wanted: Publication, commit: str,
     }
     await branches.refuse_unless_ours_to_write(repository, wanted.branch)
     try:
-        answer = await repository.request("POST", "merges", scope=Scope.PUBLISH, json=body, repeatable=True)
+        answer = await repository.request("POST", "merges", scope=Scope.PUBLISH, json=body)
     except Conflict as error:
         raise MergeConflict(
             f"what was pushed to {wanted.branch} meanwhile ({tip}) conflicts with turn {wanted.turn} ({commit})",

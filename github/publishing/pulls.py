@@ -58,7 +58,7 @@ async def update(
         wanted["body"] = clip(body, MAX_BODY)
     if state is not None:
         wanted["state"] = state
-    answer = await repository.request("PATCH", f"pulls/{number}", scope=Scope.PUBLISH, json=wanted, repeatable=True)
+    answer = await repository.request("PATCH", f"pulls/{number}", scope=Scope.PUBLISH, json=wanted)
     return read_pull(answer.json())
 
 

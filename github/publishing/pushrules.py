@@ -71,7 +71,7 @@ def broken(rules: Iterable[Mapping[str, Any]], branch: str, push: Push) -> tuple
 
 async def _bypassed(repository: RepositoryHandle, ruleset: int) -> bool:
     try:
-        found = await repository.get(f"rulesets/{ruleset}", cached=True)
+        found = await repository.get(f"rulesets/{ruleset}")
     except (NotFound, Forbidden):
         return False
     return found.get("current_user_can_bypass") in ("always", "exempt")

@@ -121,7 +121,7 @@ async def _apply(
 
 async def _tree(repository: RepositoryHandle, wanted: dict[str, Any]) -> str:
     try:
-        answer = await repository.request("POST", "git/trees", scope=Scope.PUBLISH, json=wanted, repeatable=True)
+        answer = await repository.request("POST", "git/trees", scope=Scope.PUBLISH, json=wanted)
     except NotVisibleYet:
         raise
     except Invalid as error:  # nothing is left in it, a file to delete is not there, one path is there twice
@@ -146,7 +146,7 @@ async def _entry(
 
 async def _blob(repository: RepositoryHandle, change: FileChange, content: bytes) -> str:
     body = {"content": base64.b64encode(content).decode(), "encoding": "base64"}
-    answer = await repository.request("POST", "git/blobs", scope=Scope.PUBLISH, json=body, repeatable=True)
+    answer = await repository.request("POST", "git/blobs", scope=Scope.PUBLISH, json=body)
     sha = str(answer.json()["sha"])
     if sha != change.sha:
         raise TreeMismatch(f"{change.path}: GitHub stored the blob as {sha} instead of {change.sha}")

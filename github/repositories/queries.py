@@ -72,7 +72,7 @@ class Pull:
 
 async def facts(repository: RepositoryHandle) -> Facts:
     """What the repository is like. Raises NotFound."""
-    found = await repository.get("", cached=True)
+    found = await repository.get("")
     repository.app.names.put(repository.id, str(found["full_name"]))
     return Facts(
         id=int(found["id"]),
@@ -127,7 +127,7 @@ async def file_at(repository: RepositoryHandle, path: str, ref: str) -> bytes | 
     Raises UnreadableAnswer for more than 1 MB, which is the API's limit, and where something else than a file is.
     """
     try:
-        found = await repository.get(f"contents/{quoted(path)}", cached=True, params={"ref": ref})
+        found = await repository.get(f"contents/{quoted(path)}", params={"ref": ref})
     except (NotFound, EmptyRepository):
         return None
     kind = str(found.get("type")) if isinstance(found, dict) else "directory"

@@ -104,7 +104,7 @@ async def delete(repository: RepositoryHandle, comment_id: int) -> None:
     """Delete a comment; one that is gone is fine."""
     try:
         path = f"issues/comments/{comment_id}"
-        await repository.request("DELETE", path, scope=Scope.TALK, repeatable=True)
+        await repository.request("DELETE", path, scope=Scope.TALK)
     except (NotFound, Gone):
         return
 
@@ -136,7 +136,7 @@ async def react(repository: RepositoryHandle, number: int, source: Source, conte
         if source.where not in paths:
             return False
         path = f"{paths[source.where]}/reactions"
-        await repository.request("POST", path, scope=Scope.TALK, json={"content": content}, repeatable=True)
+        await repository.request("POST", path, scope=Scope.TALK, json={"content": content})
         return True
     except (NotFound, Gone, Invalid, Forbidden):
         return False
@@ -149,7 +149,7 @@ async def _post(repository: RepositoryHandle, number: int, body: str) -> Posted:
 
 async def _edit(repository: RepositoryHandle, comment_id: int, body: str) -> Posted:
     path = f"issues/comments/{comment_id}"
-    answer = await repository.request("PATCH", path, scope=Scope.TALK, json={"body": body}, repeatable=True)
+    answer = await repository.request("PATCH", path, scope=Scope.TALK, json={"body": body})
     return _posted(answer.json())
 
 

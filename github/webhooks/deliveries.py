@@ -73,7 +73,7 @@ async def payload(app: GitHubApp, delivery: Delivery) -> tuple[Mapping[str, str]
 async def redeliver(app: GitHubApp, delivery: Delivery) -> bool:
     """Ask GitHub to deliver again, under the same GUID; False if its log has forgotten it."""
     try:
-        await app.as_app("POST", f"app/hook/deliveries/{delivery.id}/attempts", repeatable=True)
+        await app.as_app("POST", f"app/hook/deliveries/{delivery.id}/attempts")
     except (NotFound, Gone, Invalid):
         return False
     return True

@@ -1,4 +1,7 @@
-"""Webhook signatures: HMAC-SHA256 over the raw body, in `X-Hub-Signature-256`."""
+"""Webhook signatures: HMAC-SHA256 over the raw body, in `X-Hub-Signature-256`.
+
+githubkit's own takes SHA-1 as well, secrets that are text only, and raises for a header that is not ASCII.
+"""
 
 import hashlib
 import hmac

@@ -54,7 +54,7 @@ async def take_opened(loop: Loop, news: LifecycleEvent) -> Decision:
 
 async def _unasked(loop: Loop, hint: Hint) -> Decision:
     """A red commit that no open session waits for."""
-    repo = loop.github.repository(hint.repo.installation_id, hint.repo.id, hint.repo.full_name)
+    repo = RepositoryHandle(loop.github, hint.repo.installation_id, hint.repo.id, hint.repo.full_name)
     facts = await queries.facts(repo)
     loaded = await queries.settings(repo, facts.default_branch)
     found = await _topic(loop, repo, hint, loaded.config, facts.default_branch)

@@ -5,6 +5,7 @@ from sqlalchemy import update
 
 from github.client import errors
 from github.client.permanent_errors import most_tries
+from github.client.repository import RepositoryHandle
 from github.webhooks import triggers
 from github.webhooks.events import BadPayload, parse
 from github.webhooks.outcomes import Change, Declined, Hint, Ignored, LifecycleEvent, Outcome, Request
@@ -95,7 +96,7 @@ async def _say_so(loop: Loop, delivery: Delivery, error: Exception) -> None:
     outcome = triggers.decide(parse(delivery.event, delivery.body or b""), loop.me)
     if not isinstance(outcome, Request) or outcome.subject is None:
         return
-    repo = loop.github.repository(outcome.repo.installation_id, outcome.repo.id, outcome.repo.full_name)
+    repo = RepositoryHandle(loop.github, outcome.repo.installation_id, outcome.repo.id, outcome.repo.full_name)
     try:
         if outcome.label and not await is_ours(loop, repo, outcome.label):
             return

@@ -1,5 +1,6 @@
 """Somebody asks for something: who may, and to whom each command goes."""
 
+from github.client.repository import RepositoryHandle
 from github.threads import comments
 from github.webhooks.commands import Autofix, Help, Retry, Run, Status, Stop, Unclear
 from github.webhooks.outcomes import Declined, Request
@@ -15,7 +16,7 @@ from loops.requests.run import run
 
 async def take_request(loop: Loop, guid: str, request: Request) -> Decision:
     """Check the person's right, show that we heard, and have the command done."""
-    repo = loop.github.repository(request.repo.installation_id, request.repo.id, request.repo.full_name)
+    repo = RepositoryHandle(loop.github, request.repo.installation_id, request.repo.id, request.repo.full_name)
     if request.label and not await is_ours(loop, repo, request.label):
         return Decision("ignored", f"the label {request.label!r} is not ours")
     number = request.subject.number if request.subject else 0
@@ -41,7 +42,7 @@ async def take_request(loop: Loop, guid: str, request: Request) -> Decision:
 
 async def decline(loop: Loop, declined: Declined) -> Decision:
     """Record why not; tell the person where that cannot start a loop and they may write."""
-    repo = loop.github.repository(declined.repo.installation_id, declined.repo.id, declined.repo.full_name)
+    repo = RepositoryHandle(loop.github, declined.repo.installation_id, declined.repo.id, declined.repo.full_name)
     if declined.label and not await is_ours(loop, repo, declined.label):
         return Decision("ignored", f"the label {declined.label!r} is not ours")
     subject, actor = declined.subject, declined.actor

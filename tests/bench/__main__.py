@@ -3,9 +3,14 @@
 import sys
 from collections.abc import Callable
 
-from tests.bench import events, receiver, runner
+from tests.bench import events, receiver, requests, runner
 
-BENCHMARKS: dict[str, Callable[[], int]] = {"events": events.main, "receiver": receiver.main, "runner": runner.main}
+BENCHMARKS: dict[str, Callable[[], int]] = {
+    "events": events.main,
+    "receiver": receiver.main,
+    "requests": requests.main,
+    "runner": runner.main,
+}
 
 
 def main(names: list[str]) -> int:

@@ -27,7 +27,7 @@ async def other(home: House) -> AsyncIterator[RepositoryHandle]:
     app = home.local.add_app("otherci", {"checks": "write", "metadata": "read", "statuses": "write"})
     installed = home.local.install("acme", [REPOSITORY], app=app)
     client = GitHubApp(app.id, app.private_key, api_url=home.local.api_url)
-    yield client.repository(installed.id, home.local.repository(REPOSITORY).id)
+    yield RepositoryHandle(client, installed.id, home.local.repository(REPOSITORY).id)
     await client.aclose()
 
 

@@ -152,4 +152,4 @@ def app(connect: Connect) -> GitHubApp:
 
 @pytest.fixture
 def repository(spot: Spot, app: GitHubApp) -> RepositoryHandle:
-    return app.repository(spot.installation.id, spot.row.id)
+    return RepositoryHandle(app, spot.installation.id, spot.row.id)

@@ -66,8 +66,8 @@ async def test_a_login_that_another_person_took_over_may_do_nothing(spot: Spot, 
 
 
 async def test_a_repository_that_is_gone_is_not_taken_for_a_person_without_rights(repository: RepositoryHandle) -> None:
-    gone = repository.app.repository(repository.installation_id, repository.id)
+    gone = RepositoryHandle(repository.app, repository.installation_id, repository.id)
     gone.app.names.put(gone.id, "no/where", confirmed=False)
     assert (await AccessBook(Clock()).of(gone, "alice")).may_write
     with pytest.raises(NotFound):
-        await AccessBook(Clock()).of(repository.app.repository(4711, 1), "alice")
+        await AccessBook(Clock()).of(RepositoryHandle(repository.app, 4711, 1), "alice")

@@ -71,7 +71,7 @@ def backend() -> Backend:
 async def remote(backend: Backend, shared_github: LocalGitHub) -> AsyncIterator[RepositoryHandle]:
     async with httpx.AsyncClient(transport=httpx.MockTransport(backend)) as http:
         app = GitHubApp(1, shared_github.app.private_key, http=http, clock=TestClock())
-        yield app.repository(5, 7, "octo/app")
+        yield RepositoryHandle(app, 5, 7, "octo/app")
 
 
 async def read(repository: RepositoryHandle, job_id: int = 555) -> bytes:

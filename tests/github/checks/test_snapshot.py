@@ -28,7 +28,7 @@ async def other(spot: Spot) -> Any:
     row = spot.local.add_app(slug, permissions={"checks": "write", "metadata": "read"}, events=[])
     installation = spot.local.install(spot.owner, ["app"], app=row)
     client = GitHubApp(row.id, row.private_key, api_url=spot.local.api_url, clock=TestClock(spot.local))
-    yield client.repository(installation.id, spot.row.id)
+    yield RepositoryHandle(client, installation.id, spot.row.id)
     await client.aclose()
 
 

@@ -3,12 +3,12 @@ import asyncio
 import pytest
 
 from github.client.errors import RateLimited
-from github.client.rate_limit import BURST, Pace
+from github.client.rate_limit import BURST, RateLimit
 from tests.github.conftest import TestClock
 
 
 async def test_writes_are_made_one_at_a_time(clock: TestClock) -> None:
-    pace = Pace(clock)
+    pace = RateLimit(clock)
     now_writing = most = 0
 
     async def write() -> None:
@@ -24,7 +24,7 @@ async def test_writes_are_made_one_at_a_time(clock: TestClock) -> None:
 
 
 async def test_after_a_burst_one_write_a_second_is_made(clock: TestClock) -> None:
-    pace = Pace(clock)
+    pace = RateLimit(clock)
     for _ in range(BURST):
         async with pace.writing():
             pass
@@ -40,7 +40,7 @@ async def test_after_a_burst_one_write_a_second_is_made(clock: TestClock) -> Non
 
 
 async def test_the_later_of_two_limits_holds(clock: TestClock) -> None:
-    pace = Pace(clock)
+    pace = RateLimit(clock)
     for wait in (50, 20):
         await pace.limited(RateLimited("slow down", retry_at=clock.now() + wait, secondary=True))
     clock.advance(30)

@@ -48,7 +48,7 @@ def remote() -> Remote:
 async def distant(remote: Remote, shared_github: LocalGitHub) -> AsyncIterator[RepositoryHandle]:
     async with httpx.AsyncClient(transport=httpx.MockTransport(remote)) as http:
         app = GitHubApp(1, shared_github.app.private_key, http=http, clock=TestClock())
-        yield app.repository(5, 7)
+        yield RepositoryHandle(app, 5, 7)
 
 
 def test_slashes_stay_and_all_else_is_quoted() -> None:

@@ -80,7 +80,7 @@ async def test_settings_come_from_the_default_branch_only(
 
 async def test_a_repository_without_commits_is_no_crash(local: LocalGitHub, connect: Connect) -> None:
     row = local.add_repository("bare/app")
-    repository = connect().repository(local.install("bare", ["app"]).id, row.id)
+    repository = RepositoryHandle(connect(), local.install("bare", ["app"]).id, row.id)
     known = await facts(repository)
     assert await head(repository, known.default_branch) is None
     assert await branch(repository, known.default_branch) is None

@@ -11,7 +11,7 @@ import redis.asyncio as redis
 from app.process.valkey import EmbeddedRedis
 from github.client.clock import Clock
 from github.client.errors import RateLimited
-from github.client.rate_limit import Pace
+from github.client.rate_limit import RateLimit
 from loops.store import rate_limits
 from loops.store.database import Database
 from loops.store.rate_limits import SharedRateLimits
@@ -32,11 +32,11 @@ async def both(database: Database, redis_url: str) -> AsyncIterator[Two]:
 
 async def test_a_limit_that_one_process_met_is_kept_by_all_and_only_for_its_installation(both: Two) -> None:
     limit = RateLimited("slow down", retry_at=time.time() + 60, secondary=True)
-    await Pace(Clock(), 5, both[0]).limited(limit)
+    await RateLimit(Clock(), 5, both[0]).limited(limit)
     with pytest.raises(RateLimited, match="slow down") as met:
-        await Pace(Clock(), 5, both[1]).check()
+        await RateLimit(Clock(), 5, both[1]).check()
     assert (met.value.retry_at, met.value.secondary) == (limit.retry_at, True)
-    await Pace(Clock(), 6, both[1]).check()
+    await RateLimit(Clock(), 6, both[1]).check()
 
 
 async def test_the_longer_of_two_limits_is_kept_and_one_that_is_over_is_none(both: Two) -> None:
@@ -113,7 +113,7 @@ async def test_without_redis_or_with_a_wiped_one_writes_go_on(database: Database
 async def test_where_the_database_fails_each_process_keeps_what_it_met_itself(redis_url: str, tmp_path: Path) -> None:
     lost = Database(f"sqlite:///{tmp_path}/without-tables.db")
     process = SharedRateLimits(lost, redis_url)
-    pace = Pace(Clock(), 5, process)
+    pace = RateLimit(Clock(), 5, process)
     await pace.check()
     await pace.limited(RateLimited("slow down", retry_at=time.time() + 9, secondary=True))
     with pytest.raises(RateLimited, match="slow down"):
