@@ -7,20 +7,22 @@ from github.publishing.pushrules import Push, would_refuse
 from github.repositories.queries import branch, facts, head
 from github.repositories.refs import branch_problem
 
+STEP = 5.0  # seconds; within one step GitHub is asked once which branch is whose
+
 
 async def refuse_unless_ours_to_write(repository: RepositoryHandle, name: str) -> None:
     """Raise RefusedBranch for the default branch, a protected one, or a name that is no branch's.
 
-    GitHub is asked each time: no configuration, no argument and no memory of ours can make the default branch writable.
+    GitHub is asked in each step: no configuration and no memory of ours can make the default branch writable.
     """
     if problem := branch_problem(name):
         raise RefusedBranch(f"{name!r} is no branch name: {problem}")
-    known = await facts(repository)
+    known = await facts(repository, max_age=STEP)
     if not known.default_branch or name.lower() == known.default_branch.lower():
         raise RefusedBranch(
             f"{name!r} is the default branch of {known.full_name}, and Greenloop never pushes there: use another branch"
         )
-    found = await branch(repository, name)
+    found = await branch(repository, name, max_age=STEP)
     if found is not None and found.protected and (found.classic or await _guarded(repository, name)):
         raise RefusedBranch(
             f"the branch {name!r} of {known.full_name} is protected, and Greenloop never pushes to those: "

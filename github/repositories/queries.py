@@ -1,6 +1,7 @@
 """Facts about a repository, its branches, files and pull requests, as plain values."""
 
 import base64
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,10 @@ from github.client.errors import EmptyRepository, Invalid, NotFound, UnreadableA
 from github.client.repository import RepositoryHandle, quoted
 from github.repositories.config import PATH, Loaded, RepositoryConfig, load
 from github.repositories.yamltext import Problem
+
+UNCHANGING = 3600.0  # seconds; what a commit holds never changes
+SOON = 60.0  # seconds for which GitHub itself lets an answer be kept (its `Cache-Control`)
+_SHA = re.compile(r"[0-9a-f]{40}\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +75,9 @@ class Pull:
         return self.head_repository_id != self.base_repository_id
 
 
-async def facts(repository: RepositoryHandle) -> Facts:
-    """What the repository is like. Raises NotFound."""
-    found = await repository.get("")
+async def facts(repository: RepositoryHandle, *, max_age: float = 0.0) -> Facts:
+    """What the repository is like, or was within the last `max_age` seconds. Raises NotFound."""
+    found = await repository.get("", max_age=max_age)
     repository.app.names.put(repository.id, str(found["full_name"]))
     return Facts(
         id=int(found["id"]),
@@ -86,10 +91,10 @@ async def facts(repository: RepositoryHandle) -> Facts:
     )
 
 
-async def branch(repository: RepositoryHandle, name: str) -> Branch | None:
-    """The branch `name` and its head commit, or None."""
+async def branch(repository: RepositoryHandle, name: str, *, max_age: float = 0.0) -> Branch | None:
+    """The branch `name` and its head commit, or None; as it was within the last `max_age` seconds."""
     try:
-        found = await repository.get(f"branches/{quoted(name)}")
+        found = await repository.get(f"branches/{quoted(name)}", max_age=max_age)
     except NotFound:
         return None
     commit = found.get("commit") or {}
@@ -127,7 +132,8 @@ async def file_at(repository: RepositoryHandle, path: str, ref: str) -> bytes | 
     Raises UnreadableAnswer for more than 1 MB, which is the API's limit, and where something else than a file is.
     """
     try:
-        found = await repository.get(f"contents/{quoted(path)}", params={"ref": ref})
+        lasting = UNCHANGING if _SHA.match(ref) else 0.0
+        found = await repository.get(f"contents/{quoted(path)}", params={"ref": ref}, max_age=lasting)
     except (NotFound, EmptyRepository):
         return None
     kind = str(found.get("type")) if isinstance(found, dict) else "directory"

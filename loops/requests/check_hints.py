@@ -55,7 +55,7 @@ async def take_opened(loop: Loop, news: LifecycleEvent) -> Decision:
 async def _unasked(loop: Loop, hint: Hint) -> Decision:
     """A red commit that no open session waits for."""
     repo = RepositoryHandle(loop.github, hint.repo.installation_id, hint.repo.id, hint.repo.full_name)
-    facts = await queries.facts(repo)
+    facts = await queries.facts(repo, max_age=queries.SOON)
     loaded = await queries.settings(repo, facts.default_branch)
     found = await _topic(loop, repo, hint, loaded.config, facts.default_branch)
     if isinstance(found, str):

@@ -20,6 +20,6 @@ def is_among(label: str, names: Iterable[str]) -> bool:
 
 async def is_ours(loop: Loop, repo: RepositoryHandle, label: str) -> bool:
     """Whether setting `label` in this repository asks us."""
-    facts = await queries.facts(repo)
+    facts = await queries.facts(repo, max_age=queries.SOON)
     loaded = await queries.settings(repo, facts.default_branch) if facts.default_branch else None
     return is_among(label_of(loop, loaded.config if loaded else None), [label])

@@ -35,7 +35,7 @@ async def run(
             await answer(repo, request, subject, answers.nothing_to_repeat(loop.me.names[0]))
             return Decision("answered", "nothing to repeat")
         ask = again
-    facts = await queries.facts(repo)
+    facts = await queries.facts(repo, max_age=queries.SOON)
     loaded = await queries.settings(repo, facts.default_branch) if facts.default_branch else None
     cap = loop.options.cap
     if loaded is not None and "attempts" in loaded.config.limits.model_fields_set:

@@ -58,7 +58,7 @@ async def start_of(loop: Loop, repo: RepositoryHandle, session: Session, turn: T
 
 
 async def _begin(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn) -> Start:
-    facts = await queries.facts(repo)
+    facts = await queries.facts(repo, max_age=queries.SOON)
     if facts.archived:
         raise CannotStart("archived", f"{facts.full_name} is archived, so nothing can be pushed to it.")
     base, base_sha = await base_of(repo, session, turn, facts)

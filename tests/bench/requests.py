@@ -65,7 +65,7 @@ def main() -> int:
             async with house(Path(folder)) as home:
                 await session(home, asked)
 
-    httpx.AsyncHTTPTransport.handle_async_request = counted  # type: ignore[method-assign]
+    httpx.AsyncHTTPTransport.handle_async_request = counted  # type: ignore[method-assign, assignment]
     try:
         asyncio.run(run())
     finally:
