@@ -29,7 +29,7 @@ async def passing_job(repository: RepositoryHandle, job: Job, run_id: int, base:
     Runs of forks do not count, whose branches may have any name. Raises GitHubError where GitHub cannot be asked.
     """
     try:
-        run = await repository.get(f"actions/runs/{run_id}", cached=True)
+        run = await repository.get(f"actions/runs/{run_id}")
     except (NotFound, Forbidden):
         return None
     own = str(run.get("head_branch") or "")
@@ -49,7 +49,7 @@ async def passing_job(repository: RepositoryHandle, job: Job, run_id: int, base:
 
 def _runs(repository: RepositoryHandle, branch: str) -> AsyncIterator[dict[str, Any]]:
     params = {"branch": branch, "status": "completed", "exclude_pull_requests": "true"}
-    return repository.pages("actions/runs", "workflow_runs", cached=True, params=params, limit=RUNS)
+    return repository.pages("actions/runs", "workflow_runs", params=params, limit=RUNS)
 
 
 def _comparable(earlier: dict[str, Any], run: dict[str, Any], repository_id: int) -> bool:
