@@ -10,6 +10,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -63,7 +64,11 @@ class Answer:
 
 
 class Transport:
-    """The HTTP side of one GitHub. Close it with `aclose()`; an injected `http` is the caller's to close."""
+    """The HTTP side of one GitHub. Close it with `aclose()`; an injected `http` is the caller's to close.
+
+    `offset` is how many seconds GitHub's clock is ahead of ours, by the `Date` of its last answer: ages of what GitHub
+    made are counted by it.
+    """
 
     def __init__(
         self,
@@ -75,6 +80,7 @@ class Transport:
     ) -> None:
         self.addresses = addresses
         self.clock = clock
+        self.offset = 0.0
         self._connections = Connections(api_version=api_version, clock=clock, http=http)
         self._github = GitHub(
             UnauthAuthStrategy(),
@@ -147,6 +153,7 @@ class Transport:
             raise RateLimited(
                 f"{label}: GitHub asks to slow down", retry_at=until, secondary=True, request=label
             ) from failure
+        self._tell_time(response.headers.get("date"))
         return Answer(response.status_code, response.headers, response.content)
 
     @asynccontextmanager
@@ -163,6 +170,14 @@ class Transport:
                 yield response
         except httpx.HTTPError as error:
             raise _unreachable(label, error) from error
+
+    def _tell_time(self, date: str | None) -> None:
+        try:
+            offset = parsedate_to_datetime(date or "").timestamp() - self.clock.now()
+        except ValueError:
+            return
+        # the header has whole seconds only: less than one is no difference
+        self.offset = offset if not -1.0 <= offset <= 0.0 else 0.0
 
     def _named(self, label: str, response: httpx.Response) -> GitHubError:
         error = error_of(label, response.status_code, response.headers, response.content, self.clock.now())

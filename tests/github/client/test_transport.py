@@ -1,6 +1,8 @@
 """What the local GitHub cannot show: broken connections, hostile redirects and links."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
+from email.utils import format_datetime
 from types import SimpleNamespace
 from typing import Any
 
@@ -101,6 +103,20 @@ async def test_no_answer_names_the_request_and_the_way_out(clock: TestClock) -> 
         await send(Server(httpx.ConnectError("refused")), clock)
     with pytest.raises(ServerFault, match="GET /x: GitHub answered 502"):
         await send(Server(httpx.Response(502)), clock)
+
+
+async def test_how_far_githubs_clock_is_ahead_is_told_by_its_last_answer(clock: TestClock) -> None:
+    def dated(seconds: float) -> httpx.Response:
+        at = datetime.fromtimestamp(clock.now() + seconds, UTC)
+        return httpx.Response(200, json={}, headers={"date": format_datetime(at, usegmt=True)})
+
+    odd = httpx.Response(200, json={}, headers={"date": "yesterday"})
+    ours = transport(Server(ok(), dated(90), odd, dated(0)), clock)
+    seen = []
+    for _ in range(4):
+        await ours.send("GET", f"{API}/x")
+        seen.append(ours.offset)
+    assert seen == [0.0, 90.0, 90.0, 0.0]
 
 
 async def test_a_limit_whose_length_cannot_be_read_is_a_limit_all_the_same(clock: TestClock) -> None:
