@@ -21,17 +21,33 @@ def local_github(
         Path | None, typer.Option(help="Folder for repositories and keys; without it, a temporary one.")
     ] = None,
     enterprise: Annotated[bool, typer.Option(help="Behave as GitHub Enterprise Server: /api/v3.")] = False,
+    fault: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KIND[,OPTION=VALUE…]",
+            help="Something that goes wrong, such as lag,what=pull,calls=2 or ci_delay,seconds=20; may be repeated. "
+            "docs/local-github.md has them all, and /settings/faults of the running server.",
+        ),
+    ] = None,
+    clock_offset: Annotated[
+        float, typer.Option(help="Seconds that its clock is ahead of this machine's, or behind it.")
+    ] = 0.0,
 ) -> None:
     """Serve a local GitHub. Prints one line of JSON that says where it is, then serves until it is interrupted."""
     with local_github_needed("github"), one_line_errors():
-        asyncio.run(serve(port, logs_port, data, enterprise))
+        asyncio.run(serve(port, logs_port, data, enterprise, fault or [], clock_offset))
 
 
-async def serve(port: int, logs_port: int, data: Path | None, enterprise: bool) -> None:
+async def serve(
+    port: int, logs_port: int, data: Path | None, enterprise: bool, faults: list[str], clock_offset: float
+) -> None:
     """Serve until SIGINT or SIGTERM. The key and the webhook secret are written for the owner alone."""
     from github.emulator import LocalGitHub, Options
 
     local = LocalGitHub(data, options=Options(enterprise=enterprise))
+    for text in faults:
+        local.hub.faults.add_text(text)
+    local.hub.clock.set_offset(clock_offset)
     await local.start(port, logs_port)
     key, secret, client = (local.data_dir / name for name in ("app.pem", "webhook-secret", "client-secret"))
     texts = (local.app.private_key, local.app.webhook_secret, local.app.client_secret)

@@ -11,6 +11,8 @@ from github.emulator import LocalGitHub
 
 OWNER = "acme"
 PERSON = "alice"
+# GitHub shows the runs of a push some time after it, most often seconds
+CI_DELAY_SECONDS = 1.0
 HERE = Path(__file__).parent
 ISSUE = """Add a conversion to kelvin
 
@@ -124,6 +126,7 @@ def _git(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
 async def build_world(source: Path, folder: Path, webhook_url: str, host: str = "127.0.0.1") -> World:
     """The local GitHub with the repository of `source`, the App installed on it, and Alice who may write to it."""
     local = LocalGitHub(folder / "github")
+    local.hub.faults.ci_delay(CI_DELAY_SECONDS)
     await local.start(host=host)
     local.add_user(PERSON)
     local.add_user(OWNER)

@@ -20,7 +20,7 @@ starts none), `ci_conclusion` (a run ends with `conclusion`, whatever its jobs c
 
 import fnmatch
 import itertools
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -62,6 +62,14 @@ class Fault:
         return True
 
 
+# the options of a rule, by what reads them from text
+_TYPES: dict[str, Callable[[str], Any]] = {
+    **dict.fromkeys(("method", "path", "event", "what", "conclusion"), str),
+    **dict.fromkeys(("times", "status", "retry_after", "calls"), int),
+    "seconds": float,
+}
+
+
 class Faults:
     """The rules in force."""
 
@@ -79,6 +87,20 @@ class Faults:
             raise ValueError(f"unknown lag {rule.what!r}: one of {', '.join(LAGS)}")
         self.rules.append(rule)
         return rule
+
+    def add_text(self, text: str) -> Fault:
+        """A rule as a person writes it: `KIND,option=value,…`. Raises ValueError for what is none."""
+        kind, *pairs = (part.strip() for part in text.split(","))
+        options: dict[str, Any] = {}
+        for pair in pairs:
+            name, _, value = pair.partition("=")
+            if name not in _TYPES:
+                raise ValueError(f"a fault has no option {name!r}: one of {', '.join(_TYPES)}")
+            try:
+                options[name] = _TYPES[name](value)
+            except ValueError as error:
+                raise ValueError(f"{name}={value}: a number was expected") from error
+        return self.add(kind, **options)
 
     def lag(self, what: str, *, calls: int = 2, seconds: float = 0.0, times: int | None = None) -> Fault:
         """Let what was just written be invisible: to the first `calls` calls about it, or for `seconds`."""

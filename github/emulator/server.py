@@ -14,6 +14,7 @@ from github.emulator.githttp.server import GitHttp
 from github.emulator.hub import Hub
 from github.emulator.pages.apps import AppPages
 from github.emulator.pages.authorize import AuthorizePages
+from github.emulator.pages.faults import FaultPages
 from github.emulator.pages.site import Site
 from github.emulator.rest.table import table
 
@@ -52,6 +53,7 @@ def application(hub: Hub, control: Sequence[Route]) -> Starlette:
         *Site(hub).routes(),
         *AppPages(hub).routes(),
         *AuthorizePages(hub).routes(),
+        *FaultPages(hub).routes(),
         Route("/{path:path}", pipeline.answer, methods=METHODS),
     ]
     return Starlette(routes=routes)

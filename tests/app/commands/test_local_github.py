@@ -14,6 +14,7 @@ async def test_the_command_says_where_it_is_and_obeys_the_control_api(tmp_path: 
     files.mkdir()
     (files / "a.txt").write_text("hello\n")
     command = [sys.executable, "-m", "app", "github", "--port", "0", "--data", str(tmp_path / "data")]
+    command += ["--fault", "ci_delay,seconds=0.1,event=push", "--clock-offset", "200"]
     process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
     try:
         assert process.stdout is not None
@@ -35,7 +36,9 @@ async def test_the_command_says_where_it_is_and_obeys_the_control_api(tmp_path: 
             assert (await http.post("/faults", json={"kind": "slow", "seconds": 0.0})).status_code == 201
             state = (await http.get("/state")).json()
             assert [row["id"] for row in state["installations"]] == [made.json()["id"]]
-            assert state["repositories"][0]["full_name"] == "alice/widgets" and len(state["faults"]) == 1
+            assert state["repositories"][0]["full_name"] == "alice/widgets" and [
+                row["kind"] for row in state["faults"]
+            ] == ["ci_delay", "slow"]
             assert (await http.delete("/faults")).json() == []
             headers = {"Authorization": f"token {alice['token']}", "Accept": "application/vnd.github.raw"}
             url = f"{where['api_url']}/repos/alice/widgets/contents/a.txt"

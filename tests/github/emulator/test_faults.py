@@ -114,6 +114,29 @@ def test_a_fault_that_is_not_known_is_refused_with_those_that_are() -> None:
         faults.lost("job")
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("lag,what=pull,calls=3", ""),
+        ("ci_delay,seconds=2.5", ""),
+        ("lag,wat=pull", "a fault has no option 'wat': one of method, path"),
+        ("slow,seconds=soon", "seconds=soon: a number was expected"),
+        ("late", "unknown fault 'late'"),
+    ],
+)
+async def test_a_person_adds_and_clears_faults_on_a_page(house: House, text: str, words: str) -> None:
+    url, here = "/settings/faults", {"Origin": house.local.web_url}
+    answer = await house.http.post(url, data={"rule": text}, headers=here)
+    assert (answer.status_code, words in answer.text) == (422 if words else 303, True)
+    shown = (await house.http.get(url)).text
+    assert ("none: everything works" in shown) is bool(words)
+    assert words or text.split(",")[0] in [rule.kind for rule in house.local.hub.faults.rules]
+    await house.http.post(url, data={"clear": "yes"}, headers={"Origin": "http://evil.example"})
+    assert bool(house.local.hub.faults.rules) is not bool(words)
+    await house.http.post(url, data={"clear": "yes"}, headers=here)
+    assert house.local.hub.faults.rules == []
+
+
 @pytest.mark.parametrize("ahead", [200, -200])
 async def test_every_answer_is_dated_by_githubs_own_clock(house: House, token: str, ahead: float) -> None:
     answer = await house.http.post(f"{house.local.web_url}/_local/clock", json={"offset": ahead})

@@ -1,5 +1,6 @@
 """Nothing is green without the work: what the local GitHub cannot do fails the job, in words."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -33,8 +34,6 @@ def job(body: str) -> str:
 async def test_what_is_not_done_here_fails_and_says_so(
     house: House, token: str, body: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import shutil
-
     which = shutil.which
     monkeypatch.setattr(shutil, "which", lambda name: None if name == "java" else which(name))
     run, [only] = await pushed(house, token, job(body))
