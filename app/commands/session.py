@@ -164,19 +164,26 @@ async def _wake(settings: "Settings", row: int, job: str) -> None:
 
 
 def _state(found: "Brief") -> str:
-    return f"{found.session} {found.status}" + "".join(f", {each}" for each in (found.outcome, found.reason) if each)
+    return f"{found.session} {found.status}" + "".join(f", {each}" for each in (_end(found),) if each)
+
+
+def _end(found: "Brief") -> str:
+    """How it ended, in a few words."""
+    return found.explanation.title if found.explanation else (found.outcome or found.reason or "").replace("_", " ")
 
 
 def _row(found: "Brief") -> str:
     at = time.strftime("%Y-%m-%d %H:%M", time.localtime(found.created_at))
-    end = found.outcome or found.reason or ""
-    return f"{found.session}  {at}  {found.status:<9}  {end:<14}  {found.repository}  {found.title[:60]}"
+    return f"{found.session}  {at}  {found.status:<9}  {_end(found):<22}  {found.repository}  {found.title[:60]}"
 
 
 def _page(found: "Shown") -> str:
     use = found.usage
+    why = found.explanation
     lines = [
         _state(found),
+        *([f"why          {why.what}", f"next         {why.next}"] if why else []),
+        *([f"operator     {why.operator}"] if why and why.operator else []),
         f"repository   {found.repository}",
         f"asked        {found.title}" + (f" (as {found.person})" if found.person else ""),
         f"branch       {found.branch or '-'} from {found.base_branch or 'the default branch'}",

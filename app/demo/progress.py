@@ -6,6 +6,7 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
+from loops.sessions.explanations import in_a_line
 from loops.store.tables import Session
 
 MARKS = {
@@ -39,7 +40,8 @@ class Progress:
         """One line for an event; the agent's own words are dimmed."""
         text = str(payload.get("text") or payload.get("message") or "").strip()
         if kind == "session_ended":
-            text = " ".join(str(payload[key]) for key in ("status", "outcome", "reason") if payload.get(key))
+            text = " ".join(str(payload[key]).replace("_", " ") for key in ("status", "outcome") if payload.get(key))
+            text += f": {_ended(payload)}" if payload.get("reason") else ""
         if not text:
             return
         first, *rest = text.splitlines()
@@ -54,7 +56,7 @@ class Progress:
         pull = result.get("pull_request") or {}
         green = result["outcome"] == "green"
         colour = "green" if green else "red"
-        reason = f": {result['reason']}" if result.get("reason") else ""
+        reason = f": {_ended(result)}" if result.get("reason") else ""
         self._console.print()
         self._console.print(f"[bold {colour}]{escape(str(result['outcome']))}{escape(reason)}[/]")
         for note in result.get("notes") or []:
@@ -73,3 +75,9 @@ class Progress:
 
     def _line(self, mark: str, text: str) -> None:
         self._console.print(f"[dim]{time.monotonic() - self._began:6.1f}s[/] {mark} {text}")
+
+
+def _ended(payload: dict[str, Any]) -> str:
+    """Why it ended, for people."""
+    reason, stopped = str(payload["reason"]), "cancelled" in (payload.get("status"), payload.get("outcome"))
+    return reason if stopped else in_a_line(reason)

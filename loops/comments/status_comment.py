@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from github.client.text import clip
 from loops.checks.shown_evidence import RedCheck
 from loops.prompts.fence import fence
-from loops.sessions.reasons import why
+from loops.sessions.explanations import detail_of, explain
+from loops.sessions.reasons import Reason
 
 ROWS = 30
 NOTE = 1500
@@ -169,11 +170,10 @@ def _waiting(comment: StatusComment) -> str:
 
 
 def _failure(comment: StatusComment) -> str:
-    reason = comment.reason or "agent_failed"
-    code, _, detail = reason.partition(":")
-    what, then = why(reason, comment.handle)
-    shown = f"`{_code(code)}`" + (f": {_plain(detail.strip())[:NOTE]}" if detail.strip() else "")
-    return f"**Reason:** {shown}. {what}\n\n**Next:** {then}"
+    reason = comment.reason or Reason.AGENT_FAILED
+    told = explain(reason, comment.handle)
+    detail = f" ({_plain(detail_of(reason))[:NOTE]})" if detail_of(reason) else ""
+    return f"**Reason:** {told.what}{detail}\n\n**Next:** {told.next}"
 
 
 def _table(comment: StatusComment) -> str:

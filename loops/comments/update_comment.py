@@ -19,6 +19,7 @@ from loops.secrets.redact import Redactor
 from loops.sessions.ask import asked_by
 from loops.sessions.decide import cancelled
 from loops.sessions.effects import find, show
+from loops.sessions.explanations import explain
 from loops.sessions.snapshots import turns_of
 from loops.store.states import OPEN_TURN
 from loops.store.tables import Attempt, Person, Repository, Session, Turn
@@ -119,7 +120,7 @@ def _line(turn: Turn, login: str) -> status_comment.TurnLine:
     if turn.status == "done" and turn.commit_sha is None:
         state = "no changes"
     if turn.status == "failed" and turn.error:
-        state = turn.error.partition(":")[0].replace("_", " ")
+        state = explain(turn.error).title
     return status_comment.TurnLine(
         number=turn.number,
         asked=asked_by(turn.trigger, login),

@@ -1,7 +1,7 @@
 """Bringing one session as far as it will go now: picture, decision, step, and again until nothing is left to do."""
 
 import random
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import structlog
@@ -18,6 +18,7 @@ from loops.comments.update_comment import update_comment
 from loops.context import Loop
 from loops.sessions import decide
 from loops.sessions.finish import finish, mark_ready
+from loops.sessions.reasons import Reason
 from loops.sessions.snapshots import snapshot, turns_of
 from loops.store import leases
 from loops.store.states import SessionStatus
@@ -31,6 +32,15 @@ ROUNDS = 50  # far more than any session takes in one go; an endless loop of dec
 BACK_OFF_LIMIT = 300.0
 UNTOLD_AFTER = 300  # failures in a row, about a day
 GIVE_UP_AFTER = 30  # failures in a row, about two hours of back-off
+
+REASONS: Sequence[tuple[type[Exception] | tuple[type[Exception], ...], Reason]] = (
+    (errors.InstallationSuspended, Reason.SUSPENDED),
+    (errors.RepositoryArchived, Reason.ARCHIVED),
+    (errors.PermissionMissing, Reason.PERMISSION_MISSING),
+    ((errors.RuleViolation, errors.RefusedBranch), Reason.RULES),
+    (errors.EmptyRepository, Reason.EMPTY_REPOSITORY),
+    ((errors.NotFound, errors.Gone), Reason.GONE),
+)
 
 Step = Callable[[Loop, Session, Any], Awaitable[float | None]]
 
@@ -99,6 +109,14 @@ async def _rounds(loop: Loop, session_id: int) -> float | None:
     raise RuntimeError(f"session {session_id} did not come to rest in {ROUNDS} rounds")
 
 
+def reason_of(error: Exception) -> str:
+    """Why a session ends that `error` ended, with the error itself as the operator's detail."""
+    for kinds, reason in REASONS:
+        if isinstance(error, kinds):
+            return f"{reason}: {type(error).__name__}: {error}"
+    return f"{Reason.INTERNAL}: {type(error).__name__}: {error}"
+
+
 async def _back_off(loop: Loop, session_id: int, error: Exception) -> float | None:
     """Record the failure and say when to try again; a failure that cannot pass, or lasts, ends the session in words."""
     async with loop.database.write() as tx:
@@ -110,7 +128,7 @@ async def _back_off(loop: Loop, session_id: int, error: Exception) -> float | No
     if not final:
         delay = min(BACK_OFF_LIMIT, 0.5 * 2 ** min(failures, 12))
         return float(loop.clock() + delay * random.uniform(0.8, 1.2))  # noqa: S311
-    await finish(loop, session, decide.Finish(SessionStatus.FAILED, reason=f"{type(error).__name__}: {error}"))
+    await finish(loop, session, decide.Finish(SessionStatus.FAILED, reason=reason_of(error)))
     try:
         await update_comment(loop, session_id)
     except errors.GitHubError as untold:

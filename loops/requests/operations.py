@@ -18,8 +18,9 @@ from loops.conversations.cancelling import cancel as cancel_session
 from loops.conversations.finding import Topic, lock
 from loops.sessions.ask import Ask, Asker, ThreadText, TurnOptions
 from loops.sessions.ask_columns import options_json
+from loops.sessions.explanations import explain, in_a_line
 from loops.store import journal
-from loops.store.states import Origin, SubjectKind, Trigger
+from loops.store.states import Origin, SessionStatus, SubjectKind, Trigger
 from loops.store.tables import Audit, Event, Installation, Person, Repository, Session, Turn
 
 STEPS = (1, 200)
@@ -89,8 +90,18 @@ class Usage:
 
 
 @dataclass(frozen=True)
+class Told:
+    """Why a session failed, as people read it: what happened, what to do, what whoever runs the service can do."""
+
+    title: str
+    what: str
+    next: str
+    operator: str
+
+
+@dataclass(frozen=True)
 class Brief:
-    """A session in a list."""
+    """A session in a list. `reason` is a code for programs; `explanation` says the same to people."""
 
     session: str
     repository: str
@@ -99,6 +110,7 @@ class Brief:
     status: str
     outcome: str | None
     reason: str | None
+    explanation: Told | None
     surface: str
     person: str | None
     branch: str | None
@@ -286,6 +298,7 @@ def _brief(row: Session, repository: str | None, person: str | None) -> dict[str
         "status": row.status,
         "outcome": row.outcome,
         "reason": row.reason,
+        "explanation": _told(row),
         "surface": row.surface,
         "person": person,
         "branch": row.branch,
@@ -294,6 +307,13 @@ def _brief(row: Session, repository: str | None, person: str | None) -> dict[str
         "started_at": row.started_at,
         "completed_at": row.completed_at,
     }
+
+
+def _told(row: Session) -> Told | None:
+    if row.status is not SessionStatus.FAILED or not row.reason:
+        return None
+    why = explain(row.reason)
+    return Told(why.title, in_a_line(row.reason), why.next, why.operator)
 
 
 async def _usage(tx: AsyncSession, session: int) -> Usage:

@@ -33,77 +33,97 @@ Way = Literal["later", "account", "fresh", "stop"]
 
 @dataclass(frozen=True)
 class Words:
-    """What happened, what a person can do, and how it goes on by itself.
+    """A few words for tables; what happened, what a person can do, how it goes on by itself; and what whoever runs the
+    service can do.
 
     `later`: the same turn is tried again. `account`: with the next account, where its owner listed one. `fresh`: once
     more in a new conversation. `stop`: it ends. `{handle}` is our mention.
     """
 
+    title: str
     what: str
     then: str
     way: Way
+    operator: str = ""
 
 
 WORDS: Final[Mapping[FailureKind, Words]] = {
     FailureKind.CREDENTIALS: Words(
+        "no working account",
         "The agent has no working account with its provider.",
-        "Mend the account with `greenloop profile`, or name another `--runtime`, then `{handle} retry`.",
+        "Whose account it is has to mend it. Or name another agent with `--runtime`; then `{handle} retry`.",
         "account",
+        "`greenloop profile list` shows the accounts; `greenloop profile add` replaces a key.",
     ),
     FailureKind.ACCESS: Words(
+        "model not allowed",
         "The account may not use this model.",
         "Name another `--model`, or have the provider allow this one, then `{handle} retry`.",
         "stop",
     ),
     FailureKind.MODEL: Words(
+        "unknown model",
         "The provider does not know this model.",
         "Name another one with `--model`, then `{handle} retry`.",
         "stop",
     ),
     FailureKind.QUOTA: Words(
+        "budget used up",
         "What the account may spend with its provider is used up.",
         "Raise its limit there, or use another account, then `{handle} retry`.",
         "account",
+        "The account's limit stands with its provider; `greenloop profile list` shows whose account it is.",
     ),
     FailureKind.RATE_LIMIT: Words(
+        "provider's rate limit",
         "The provider limits how fast this account may go, and went on doing so.",
         "Try `{handle} retry` later, or raise the limit with the provider.",
         "later",
     ),
     FailureKind.OVERLOADED: Words(
+        "provider overloaded",
         "The model's provider was overloaded, and stayed so.",
         "Try `{handle} retry` later, or name another `--model`.",
         "later",
     ),
     FailureKind.CONTEXT: Words(
+        "context too long",
         "The work does not fit into the model's context.",
         "Ask for less in one go, or name a `--model` with a larger context, then `{handle} retry`.",
         "fresh",
     ),
     FailureKind.POLICY: Words(
+        "refused by policy",
         "The provider refused the request by its policy.",
         "Put it into other words, or name another `--model`, then `{handle} retry`.",
         "stop",
     ),
     FailureKind.NETWORK: Words(
+        "model unreachable",
         "The model could not be reached.",
-        "Whoever runs Greenloop has to look at its network, or at the account's endpoint; then `{handle} retry`.",
+        "Try `{handle} retry`. If it happens again, tell whoever runs Greenloop.",
         "later",
+        "Look at network policies, proxies and the account's endpoint; `greenloop doctor --network` tries it.",
     ),
     FailureKind.TOOL: Words(
+        "agent's tool failed",
         "A tool of the agent failed, and the agent with it.",
         "Its last words are below. `{handle} retry` tries once more.",
         "stop",
     ),
     FailureKind.BUG: Words(
+        "agent failed",
         "The agent itself failed.",
         "Its last words are below. `{handle} retry` tries once more.",
         "stop",
+        "The session's page has the whole output; `greenloop doctor` tells whether the agent's program is there.",
     ),
     FailureKind.KILLED: Words(
+        "agent ended",
         "The agent was ended before it had an answer.",
         "`{handle} retry` tries once more.",
         "stop",
+        "A box that ran out of memory ends its agent: the log names it under `box.lost`.",
     ),
 }
 

@@ -54,7 +54,7 @@ async def test_the_same_failure_after_two_attempts_ends_the_loop(tmp_path: Path)
             "no_progress",
             ["mention", "checks", "checks"],
         )
-        assert "`no_progress`" in (await home.bot_comments(number))[0]
+        assert "What fails did not change" in (await home.bot_comments(number))[0]
 
 
 async def test_an_attempt_that_changes_nothing_ends_the_loop(home: House) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from loops.checks.shown_evidence import red_checks
+from loops.sessions.explanations import in_a_line
 from loops.store.tables import Event
 
 SHOWN = 4_000
@@ -60,6 +61,8 @@ def block(event: Event) -> Block:
         case "turn_reported":
             made.title = "turn over"
             made.text = _reported(payload)
+        case "session_ended":
+            made.text = _ended(payload)
         case "evidence":
             made.title = _text(payload.get("text"))
             made.text = "\n\n".join(f"{check.name}\n{check.excerpt}" for check in red_checks(payload))
@@ -88,6 +91,12 @@ def _reported(payload: dict[str, Any]) -> str:
     reason = payload.get("reason")
     how = f"exit code {payload.get('exit_code')}" if reason == "exited" else _text(reason).replace("_", " ")
     return f"{how}. {_text(payload.get('text'))}".strip()
+
+
+def _ended(payload: dict[str, Any]) -> str:
+    reason, status = _text(payload.get("reason")), _text(payload.get("status"))
+    how = in_a_line(reason) if reason and status == "failed" else reason or _text(payload.get("outcome"))
+    return f"{status}: {how.replace('_', ' ')}" if how else status
 
 
 def _text(value: object) -> str:

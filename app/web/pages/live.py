@@ -37,11 +37,13 @@ async def events(request: Request) -> Response:
     behind = request.headers.get("last-event-id") or request.query_params.get("after") or "0"
     after = int(behind) if behind.isdecimal() and len(behind) <= LONGEST else 0
     longest = RECHECK if visitor(request).login else None
-    return EventSourceResponse(stream(here, session.id, after, longest), ping=15)
+    return EventSourceResponse(
+        stream(here, session.id, after, longest, operator=visitor(request).repositories is None), ping=15
+    )
 
 
 async def stream(
-    here: AppState, session_id: int, after: int, longest: float | None = None
+    here: AppState, session_id: int, after: int, longest: float | None = None, *, operator: bool = False
 ) -> AsyncIterator[ServerSentEvent]:
     """What happens in the session behind the event `after`, until the session is over or the server stops.
 
@@ -57,7 +59,7 @@ async def stream(
                 for one in new:
                     after = one.seq
                     yield ServerSentEvent(html("_block.html", block=block(one)), event="entry", id=str(one.seq))
-                state = state_html(found, here.settings.github_web_url)
+                state = state_html(found, here.settings.github_web_url, here.settings.public_url, operator=operator)
                 if state != shown and not new:
                     shown = state
                     yield ServerSentEvent(state, event="state")

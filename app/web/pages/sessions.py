@@ -68,7 +68,12 @@ async def session(request: Request) -> Response:
         who=visitor(request).login,
         session=found,
         repository=about.repository,
-        state=state_html(about, here.settings.github_web_url),
+        state=state_html(
+            about,
+            here.settings.github_web_url,
+            here.settings.public_url,
+            operator=visitor(request).repositories is None,
+        ),
         blocks=blocks(events),
         first=events[0].seq if events else 1,
         last=events[-1].seq if events else 0,

@@ -10,7 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.web.pages import diff, words
 from app.web.pages.render import html
-from loops.store.states import OPEN_SESSION
+from loops.comments.public_text import public_text
+from loops.sessions.explanations import explain, in_a_line
+from loops.store.states import OPEN_SESSION, SessionStatus
 from loops.store.tables import Attempt, Effect, Person, Repository, Session, Turn
 
 
@@ -49,9 +51,15 @@ async def view(tx: AsyncSession, session: Session) -> View:
     return View(session, turns, name, owner.login if owner else "", len(attempts), comment)
 
 
-def state_html(found: View, web_url: str) -> str:
-    """The part of the page that changes as a whole: state, turns, checks, diff."""
+def state_html(found: View, web_url: str, public_url: str, *, operator: bool) -> str:
+    """The part of the page that changes as a whole: state, turns, checks, diff.
+
+    `operator`: it is for whoever runs the service, who reads everything as it was said.
+    """
     session = found.session
+    reason = session.reason or ""
+    why = explain(reason) if reason and session.status is SessionStatus.FAILED else None
+    said = session.notes if operator else [public_text(note, (web_url, public_url)) for note in session.notes]
     title, tone = words.state(session)
     checks = session.checks or {}
     groups = [
@@ -61,6 +69,12 @@ def state_html(found: View, web_url: str) -> str:
     return html(
         "_state.html",
         session=session,
+        why=why,
+        ended=in_a_line(reason) if why else reason,
+        detail=reason.partition(":")[2].strip() if operator else "",
+        operator=operator,
+        notes=said,
+        errors={turn.id: explain(turn.error).title for turn in found.turns if turn.error and turn.status == "failed"},
         turns=found.turns,
         title=title,
         tone=tone,

@@ -9,7 +9,7 @@ import pytest
 from loops.runtimes import registry
 from loops.runtimes.base import Ending, Outcome
 from loops.runtimes.failures import WORDS, FailureKind, Sign, Told, classify
-from loops.sessions.reasons import why
+from loops.sessions.explanations import explain
 from tests.loops.runtimes.replay import replay
 
 AGENTS = tuple(agent.name for agent in registry.agents())
@@ -84,7 +84,8 @@ def test_each_failure_of_each_agent_has_its_kind_its_words_and_its_way_on(agent:
     outcome = ended(agent, kind)
     assert outcome.failure is not None and outcome.failure.kind is kind, outcome
     assert WORDS[kind].way == REFUSALS[kind][3]
-    what, then = why(kind, "greenloop")
+    told = explain(kind)
+    what, then = told.what, told.next
     assert what == WORDS[kind].what and "@greenloop retry" in then
     assert outcome.error == outcome.failure.message and outcome.error
 
