@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from github.checks.state import Check, Kind
+from github.checks.model import Check, Kind
 from github.client.errors import Forbidden, GitHubError, NotFound, PermissionMissing, Unreachable
 from github.client.repository import RepositoryHandle
 
@@ -19,6 +19,7 @@ LogOpener = Callable[[], AbstractAsyncContextManager[AsyncIterator[bytes]]]
 # A log's blob may lag behind its job by seconds. Its address holds for a minute only, so each try asks for a new one.
 LOG_WAITS = (1.0, 2.0, 4.0, 8.0)
 MAX_ANNOTATIONS = 200
+MAX_LISTED = 50  # jobs of a run that are named
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +85,10 @@ async def evidence(repository: RepositoryHandle, check: Check) -> Evidence:
     if check.kind is Kind.STATUS:
         return Evidence(check, _details(check), log_missing="a commit status has no log at GitHub")
     if check.kind is Kind.WORKFLOW:
-        said = f"The workflow {check.title or check.name} ended as {check.conclusion} before any job began."
-        return Evidence(check, said, log_missing="no job began")
+        return Evidence(check, await _of_run(repository, check), log_missing="the run itself has no log")
+    if check.kind is Kind.SUITE:
+        said = f"The check suite of {check.name} ended as {check.conclusion}, though every check run in it passed."
+        return Evidence(check, said, log_missing="only the app itself has its log")
     notes = tuple([note async for note in annotations(repository, check.id)]) if check.annotations else ()
     if check.kind is Kind.CHECK_RUN:
         return Evidence(check, _details(check), annotations=notes, log_missing="only the app itself has its log")
@@ -93,6 +96,17 @@ async def evidence(repository: RepositoryHandle, check: Check) -> Evidence:
     if job is None:
         return Evidence(check, _details(check), annotations=notes, log_missing="its job is no longer listed")
     return Evidence(check, _details(check), job, notes, log=lambda: open_log(repository, job.id))
+
+
+async def _of_run(repository: RepositoryHandle, check: Check) -> str:
+    what = f"The workflow {check.title or check.name} ended as {check.conclusion}"
+    try:
+        listed = [f"- {job.name}: {job.conclusion or job.status}" async for job in jobs(repository, check.run_id)]
+    except (NotFound, Forbidden):
+        listed = []
+    if not listed:
+        return f"{what} before any job began."
+    return "\n".join([f"{what}, which none of its jobs explains:", *listed[:MAX_LISTED]])
 
 
 async def find_job(repository: RepositoryHandle, check: Check) -> Job | None:

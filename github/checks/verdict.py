@@ -1,16 +1,18 @@
-"""What a commit's checks amount to: still running, red, green, or one of the ways in which nothing will come. Pure."""
+"""What a commit's checks amount to: still running, red, green, or one of the ways in which nothing will come. Pure.
+
+Never greener than GitHub's own merge box, but for checks that are named: those that GitHub forgives itself, those that
+nobody requires where others are required, statuses that never end, and what the repository's settings leave out.
+"""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
-from github.checks.state import Check, Required, Snapshot
+from github.checks.model import FAILING, PASSING, Check, Excused, Kind, Required, Snapshot
 from github.repositories.config import Checks
 
-FAILING = frozenset({"failure", "timed_out", "startup_failure"})
-PASSING = frozenset({"success", "neutral", "skipped"})
 LATE_SECONDS = (
     300.0  # in which a required check may still report when another is red: one that runs after it never will
 )
@@ -36,7 +38,11 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HeadState:
-    """A verdict with its grounds. `explanation` is a sentence for people; `look_again` is in seconds, None if final."""
+    """A verdict with its grounds. `explanation` is a sentence for people; `look_again` is in seconds, None if final.
+
+    `excused` are the checks that are not green and do not count. `suffices`: it is RED only for checks that nobody
+    requires; all that are required are green.
+    """
 
     verdict: Verdict
     explanation: str
@@ -48,43 +54,70 @@ class HeadState:
     missing: tuple[Required, ...] = ()
     conflicted: bool = False
     look_again: float | None = None
+    excused: tuple[Excused, ...] = ()
+    suffices: bool = False
 
 
-def settle(snapshot: Snapshot, rules: Checks, *, now: float, since: float) -> HeadState:
+@dataclass(frozen=True, slots=True)
+class _Sorted:
+    """The checks of a snapshot by what they are for the verdict."""
+
+    red: tuple[Check, ...]
+    running: tuple[Check, ...]
+    green: tuple[Check, ...]
+    awaiting: tuple[Check, ...]
+    cancelled: tuple[Check, ...]
+    excused: tuple[Excused, ...]
+
+
+def settle(
+    snapshot: Snapshot, rules: Checks, *, now: float, since: float, leave_optional: bool = False
+) -> HeadState:
     """The state of the head at `now`. `since` is when the commit was pushed: the longest wait counts from there.
 
-    Nothing is decided before every check is complete, every required one has reported (a red head waits for those for
-    some minutes only) and `settle_seconds` have passed
-    without a change; with no check at all, twice as long after the push.
+    Both are by GitHub's clock. Where checks are required, those decide. Else nothing is decided before every check is
+    complete, and in either case not before every required one has reported (a red head waits for those for some
+    minutes only) and `settle_seconds` have passed without a change; with no check at all, twice as long after the push.
+    A red head does not wait for statuses. `leave_optional`: a red check that nobody requires is not red any more, since
+    repairing it was tried in vain.
     """
-    checks = [check for check in snapshot.checks if _counts(check, rules)]
-    red = tuple(check for check in checks if check.conclusion in FAILING)
-    green = tuple(check for check in checks if check.conclusion in PASSING)
-    awaiting = tuple(check for check in checks if check.conclusion == "action_required" or check.waiting)
-    running = tuple(check for check in checks if not check.completed and not check.waiting)
-    others = tuple(
-        check for check in checks if check.completed and check.conclusion not in FAILING | PASSING | {"action_required"}
-    )
-    missing = tuple(
-        each
-        for each in snapshot.required
-        if not _ignored(each.name, rules) and not any(each.matches(check) for check in snapshot.checks)
+    required = tuple(each for each in snapshot.required if not _ignored(each.name, rules))
+    found = _sort(snapshot, rules, bool(required), now, since, leave_optional)
+    red = found.red
+    missing = tuple(each for each in required if not any(each.matches(check) for check in snapshot.checks))
+    pending = not (required or rules.required_only or found.awaiting) and snapshot.open_suites > 0
+    suffices = bool(required and red) and not (
+        missing
+        or snapshot.conflicted
+        or any(check.required for group in (red, found.running, found.awaiting, found.cancelled) for check in group)
     )
 
     def state(verdict: Verdict, explanation: str, look_again: float | None = None) -> HeadState:
         return HeadState(
-            verdict, explanation, red, running, green, awaiting, others, missing, snapshot.conflicted, look_again
+            verdict,
+            explanation,
+            red,
+            found.running,
+            found.green,
+            found.awaiting,
+            found.cancelled,
+            missing,
+            snapshot.conflicted,
+            look_again,
+            found.excused,
+            suffices,
         )
 
-    open_suites = 0 if rules.required_only else snapshot.open_suites
     left = since + rules.longest_wait_minutes * 60 - now
-    if running or (open_suites and not awaiting):
-        what = _names(running) or "jobs that have not begun"
+    held_up = [check for check in found.running if not (red and check.kind is Kind.STATUS)]
+    if held_up or pending:
+        what = _names(held_up) or "jobs that have not begun"
         if left > 0:
             return state(Verdict.RUNNING, f"waiting for {what}", min(30.0, left))
         if not red:
             return state(Verdict.OVERDUE, f"{what} did not end within {rules.longest_wait_minutes} minutes")
-    quiet_at = max(snapshot.changed_at, since) + rules.settle_seconds * (1 if checks else 2)
+    anything = bool(snapshot.checks or snapshot.excused)
+    quiet_at = max(snapshot.changed_at, since) + rules.settle_seconds * (1 if anything else 2)
     if now < quiet_at and left > 0:
         return state(Verdict.RUNNING, "waiting whether more checks begin", min(quiet_at - now, 30.0))
     late = ", ".join(f"`{each.name}`" for each in missing)
@@ -92,10 +125,10 @@ def settle(snapshot: Snapshot, rules: Checks, *, now: float, since: float) -> He
         return state(Verdict.RUNNING, f"{_names(red)} failed; waiting for required {late} as well", 15.0)
     if red:
         return state(Verdict.RED, f"{_names(red)} failed")
-    if awaiting:
-        return state(Verdict.AWAITING_APPROVAL, f"{_names(awaiting)} waits for a person's approval on GitHub")
-    if others:
-        return state(Verdict.CANCELLED, f"{_names(others)} was cancelled or went stale and has to run again")
+    if found.awaiting:
+        return state(Verdict.AWAITING_APPROVAL, f"{_names(found.awaiting)} waits for a person's approval on GitHub")
+    if found.cancelled:
+        return state(Verdict.CANCELLED, f"{_names(found.cancelled)} was cancelled or went stale and has to run again")
     if snapshot.undecided and now < since + UNDECIDED_SECONDS:
         return state(Verdict.RUNNING, "waiting whether the pull request merges with its base", 2.0)
     if snapshot.conflicted:
@@ -109,17 +142,76 @@ def settle(snapshot: Snapshot, rules: Checks, *, now: float, since: float) -> He
             Verdict.MISSING_REQUIRED,
             f"required {late} never reported: a path filter, another app or a renamed job may be why",
         )
-    if not checks:
-        return state(Verdict.NONE, "this commit has no checks")
-    return state(Verdict.GREEN, f"{len(checks)} of {len(checks)} checks passed")
+    if snapshot.truncated:
+        return state(Verdict.OVERDUE, "this commit has more checks than can be read, so nobody can say that all passed")
+    if not found.green:
+        return state(Verdict.NONE, f"this commit has no checks{' that count' * anything}{_but(found.excused)}")
+    every = len(found.green) + len(found.excused)
+    return state(Verdict.GREEN, f"{len(found.green)} of {every} checks passed{_but(found.excused)}")
 
 
-def _counts(check: Check, rules: Checks) -> bool:
-    return not _ignored(check.name, rules) and (check.required or not rules.required_only)
+def _sort(
+    snapshot: Snapshot, rules: Checks, some_required: bool, now: float, since: float, leave_optional: bool
+) -> _Sorted:
+    red, running, green, awaiting, cancelled = [], [], [], [], []
+    excused = [each for each in snapshot.excused if not _ignored(each.check.name, rules)]
+    over = now >= since + rules.longest_wait_minutes * 60
+    idle = rules.status_idle_minutes
+    for check in snapshot.checks:
+        optional = some_required and not check.required
+        if check.conclusion in PASSING:
+            if _left_out(check, rules, optional) is None:
+                green.append(check)
+        elif why := _left_out(check, rules, optional):
+            excused.append(Excused(check, why))
+        elif check.conclusion in FAILING and check.undecided and not check.required and not over:
+            running.append(check)  # its run may yet forgive it
+        elif check.conclusion in FAILING:
+            if optional and (leave_optional or rules.optional == "report"):
+                excused.append(Excused(check, "failed, and nobody requires it"))
+            else:
+                red.append(check)
+        elif check.conclusion == "action_required" or check.waiting:
+            if optional:
+                excused.append(Excused(check, "waits for a person, and nobody requires it"))
+            else:
+                awaiting.append(check)
+        elif not check.completed:
+            quiet = now - max(check.changed_at, since)
+            if optional:
+                excused.append(Excused(check, "has not ended, and nobody requires it"))
+            elif check.kind is Kind.STATUS and not check.required and quiet >= idle * 60:
+                excused.append(Excused(check, f"has said nothing for {idle} minutes, and is not waited for"))
+            else:
+                running.append(check)
+        elif optional:
+            excused.append(Excused(check, f"ended as {check.conclusion}, and nobody requires it"))
+        else:
+            cancelled.append(check)
+    return _Sorted(*(tuple(each) for each in (red, running, green, awaiting, cancelled)), tuple(excused))
+
+
+def _left_out(check: Check, rules: Checks, optional: bool) -> str | None:
+    """Why the repository's settings leave the check out; None where they do not."""
+    if _ignored(check.name, rules):
+        return "is left out by `checks.ignore`"
+    if rules.required_only and not check.required:
+        return "is left out by `checks.required_only`"
+    if optional and rules.optional == "ignore":
+        return "is left out by `checks.optional`"
+    return None
 
 
 def _ignored(name: str, rules: Checks) -> bool:
     return any(fnmatchcase(name, glob) for glob in rules.ignore)
+
+
+def _but(excused: Sequence[Excused]) -> str:
+    """What did not pass and does not count, as the rest of a sentence."""
+    by_reason: dict[str, list[Check]] = {}
+    for each in excused:
+        by_reason.setdefault(each.why, []).append(each.check)
+    return "".join(f"; {_names(checks)} {why}" for why, checks in by_reason.items())
 
 
 def _names(checks: Iterable[Check]) -> str:

@@ -62,13 +62,25 @@ class Checks(_Section):
     """Which checks count, and when they have settled."""
 
     ignore: list[Glob] = Field(default=[], max_length=100, description="Globs of check names that are not looked at.")
-    required_only: bool = Field(default=False, description="Whether only required checks count.")
+    required_only: bool = Field(default=False, description="Whether only required checks count, even if there is none.")
+    optional: Literal["repair", "report", "ignore"] = Field(
+        default="repair",
+        description="Where branch protection or rulesets require checks, what happens to a red one that they do not "
+        "require: it is repaired, but cannot make a session fail; it is only named; or it is not looked at.",
+    )
     settle_seconds: int = Field(default=20, ge=0, le=600, description="Quiet time after the last report, in seconds.")
     longest_wait_minutes: int = Field(
         default=120,
         ge=1,
         le=1440,
         description="After this long without an end, what is missing is said and not waited for.",
+    )
+    status_idle_minutes: int = Field(
+        default=30,
+        ge=1,
+        le=1440,
+        description="A commit status that nobody requires is not waited for after being pending this long without a "
+        "change.",
     )
 
 

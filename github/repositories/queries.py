@@ -99,10 +99,9 @@ async def branch(repository: RepositoryHandle, name: str, *, max_age: float = 0.
         return None
     commit = found.get("commit") or {}
     checks = (found.get("protection") or {}).get("required_status_checks") or {}
-    required = {(str(context), 0) for context in checks.get("contexts") or ()}
-    for check in checks.get("checks") or ():
-        required.discard((str(check.get("context")), 0))
-        required.add((str(check.get("context")), int(check.get("app_id") or 0)))
+    required = {(str(check.get("context")), int(check.get("app_id") or 0)) for check in checks.get("checks") or ()}
+    listed = {name for name, _ in required}
+    required |= {(str(context), 0) for context in checks.get("contexts") or () if context not in listed}
     if checks.get("enforcement_level") == "off":
         required = set()
     return Branch(

@@ -10,7 +10,7 @@ from github.checks.verdict import Verdict
 from loops.checks.base_failures import known_at_base
 from loops.checks.collect import Failure, Found, collect, failures
 from loops.checks.last_passing import last_passing
-from loops.checks.look import fresh_state, store_state
+from loops.checks.look import Fresh, fresh_state, leave_optional, store_state
 from loops.checks.next_attempt import GiveUp, History, Repair, Rerun, asked_about_checks, choose
 from loops.checks.rerun_jobs import go_on, run_again, spent, wishes
 from loops.checks.shown_evidence import keep_evidence
@@ -54,7 +54,7 @@ async def repair(loop: Loop, session: Session, action: decide.Repair) -> float |
         past = await _past(tx, session)
     if action.sha in past.heads:
         note = "The last turn changed nothing, and the checks are still red."
-        await finish(loop, session, decide.Finish(SessionStatus.FAILED, reason=Reason.NO_PROGRESS, note=note))
+        await _give_up(loop, session, now, GiveUp(Reason.NO_PROGRESS, note))
         return None
     off = session.options.get("autofix") is False
     wished = await wishes(loop, session, action.sha)
@@ -73,17 +73,27 @@ async def repair(loop: Loop, session: Session, action: decide.Repair) -> float |
     failed = failures(found)
     await keep_evidence(loop, session, action.sha, failed)
     if off:
-        await finish(loop, session, decide.Finish(SessionStatus.FAILED, reason=Reason.AUTOFIX_OFF))
+        await _give_up(loop, session, now, GiveUp(Reason.AUTOFIX_OFF, ""))
         return None
     known = frozenset[str]() if past.asked else await known_at_base(loop, repo, session, state.red)
     match choose(failed, known, history, cap=session.cap, reruns=loop.options.reruns):
         case Rerun(again):
             return await run_again(loop, repo, session, f"{action.sha}:{len(wished) + 1}", again)
-        case GiveUp(reason, note):
-            await finish(loop, session, decide.Finish(SessionStatus.FAILED, reason=reason, note=note))
-        case Repair() as chosen:
-            await _start(loop, session, action.sha, past, chosen)
+        case GiveUp() as chosen:
+            await _give_up(loop, session, now, chosen)
+        case Repair() as wanted:
+            await _start(loop, session, action.sha, past, wanted)
     return None
+
+
+async def _give_up(loop: Loop, session: Session, now: Fresh, chosen: GiveUp) -> None:
+    """End the session; not for checks that nobody requires."""
+    if now.state.suffices:
+        await store_state(loop, session, now.sha, now.state, now.asked_at)
+        note = f"{chosen.note} Nobody requires what is red, so it holds nothing back.".strip()
+        await leave_optional(loop, session, decide.LeaveOptional(now.sha, note))
+        return
+    await finish(loop, session, decide.Finish(SessionStatus.FAILED, reason=chosen.reason, note=chosen.note))
 
 
 async def _start(loop: Loop, session: Session, sha: str, past: Past, chosen: Repair) -> None:

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from github.checks import state, verdict
-from github.checks.state import Check
+from github.checks import state
+from github.checks.model import FAILING, Check
 from github.client.errors import GitHubError
 from github.client.repository import RepositoryHandle
 from github.repositories import queries
@@ -32,7 +32,7 @@ async def known_at_base(loop: Loop, repo: RepositoryHandle, session: Session, re
         ]
     except GitHubError:
         return frozenset()  # then every failure counts as ours, which costs an attempt and loses nothing
-    names = {check.name for check in red}
-    same = [check for check in found if check.conclusion in verdict.FAILING and check.name in names]
+    lineages = {check.lineage for check in red}
+    same = [check for check in found if check.conclusion in FAILING and check.lineage in lineages]
     collected = await collect(repo, same, budget=loop.options.evidence_bytes, changed_files=(), redact=Redactor().text)
     return frozenset(each.distilled.fingerprint for each in collected)

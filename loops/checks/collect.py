@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import IO, Literal
 
 from github.checks import logs
-from github.checks.state import Check
+from github.checks.model import Check
 from github.client.errors import GitHubError
 from github.client.repository import RepositoryHandle
 from loops.checks.last_passing import LastPassing

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from github.checks import verdict
-from github.checks.state import Check, snapshot
+from github.checks.model import Check
+from github.checks.state import snapshot
 from github.client.repository import RepositoryHandle
 from github.repositories import queries
 from loops.context import Loop
@@ -12,7 +13,7 @@ from loops.conversations.pull_state import has_ended, may_be_late
 from loops.sessions import decide
 from loops.sessions.snapshots import rules
 from loops.store import journal
-from loops.store.states import SubjectKind
+from loops.store.states import SessionStatus, SubjectKind
 from loops.store.tables import Repository, Session
 
 
@@ -21,6 +22,7 @@ class Fresh:
     """What GitHub said just now: the repository, the state of the commit, and when it was asked."""
 
     repo: RepositoryHandle
+    sha: str
     state: verdict.HeadState
     asked_at: float
 
@@ -47,8 +49,15 @@ async def fresh_state(loop: Loop, session: Session, sha: str) -> Fresh | None:
     base = pull.base_ref if pull else session.base_branch
     found = await snapshot(repo, sha, own_app_id=loop.me.app_id, base=base, pull=pull)
     since = session.pushed_at or session.created_at
-    state = verdict.settle(found, rules(loop.options, session.config), now=asked_at, since=since)
-    return Fresh(repo, state, asked_at)
+    ahead = loop.github.transport.offset
+    state = verdict.settle(
+        found,
+        rules(loop.options, session.config),
+        now=asked_at + ahead,
+        since=since + ahead,
+        leave_optional=left_alone(session, sha),
+    )
+    return Fresh(repo, sha, state, asked_at)
 
 
 async def _moved(loop: Loop, repo: RepositoryHandle, session: Session, sha: str) -> bool:
@@ -72,12 +81,33 @@ async def _moved(loop: Loop, repo: RepositoryHandle, session: Session, sha: str)
     return True
 
 
+def left_alone(session: Session, sha: str) -> bool:
+    """Whether repairing what nobody requires was given up on this commit."""
+    checks = session.checks or {}
+    return checks.get("sha") == sha and bool(checks.get("left_alone"))
+
+
+async def leave_optional(loop: Loop, session: Session, action: decide.LeaveOptional) -> None:
+    """Give up what is red and not required: it is named, and the commit is judged without it from now on."""
+    sha, note = action.sha, action.note
+    async with loop.database.write() as tx:
+        fresh = await tx.get_one(Session, session.id)
+        if (fresh.checks or {}).get("sha") != sha:
+            return
+        fresh.checks = {**(fresh.checks or {}), "left_alone": True}
+        fresh.hint_at, fresh.status = loop.clock(), SessionStatus.WAITING
+        if note and note not in fresh.notes:
+            fresh.notes = [*fresh.notes, note]
+
+
 async def store_state(loop: Loop, session: Session, sha: str, state: verdict.HeadState, asked_at: float) -> None:
     """Keep the state; a line in the journal when it is another than before."""
     stored = to_json(sha, state, asked_at)
     async with loop.database.write() as tx:
         fresh = await tx.get_one(Session, session.id)
         before = fresh.checks or {}
+        if left_alone(fresh, sha):
+            stored["left_alone"] = True
         fresh.checks, fresh.checks_at = stored, asked_at
         if (before.get("sha"), before.get("state")) != (sha, stored["state"]):
             text = f"checks of {sha[:12]}: {stored['state']}. {stored['explanation']}"
@@ -95,6 +125,8 @@ def to_json(sha: str, state: verdict.HeadState, now: float) -> dict[str, Any]:
         "running": [_check(check) for check in state.running],
         "green": [_check(check) for check in state.green],
         "other": [_check(check) for check in (*state.awaiting, *state.cancelled)],
+        "excused": [{**_check(each.check), "why": each.why} for each in state.excused],
+        "suffices": state.suffices,
     }
 
 

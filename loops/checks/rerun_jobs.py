@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import select
 
 from github.checks import reruns
-from github.checks.state import Check
+from github.checks.model import Check
 from github.client.repository import RepositoryHandle
 from loops.checks.collect import Failure
 from loops.context import Loop

@@ -15,10 +15,12 @@ NOTE = 1500
 NOTES = 12
 SHOWN_CHECKS = 8
 EVIDENCE = 3500  # characters of one check's evidence
+EXCUSED = 20
 OPEN = ("pending", "running", "waiting")
 
 ENDS = {
     "green": "✅ Done: all checks are green",
+    "green_but": "✅ Done: all checks that count are green",
     "no_checks": "✅ Done: no checks ran on this branch",
     "no_changes": "💬 Done: there was nothing to change",
     "answered": "💬 Answered",
@@ -77,6 +79,7 @@ class StatusComment:
     stopping: str = ""
     failing: tuple[str, ...] = ()
     evidence: tuple[RedCheck, ...] = ()
+    excused: tuple[str, ...] = ()
     explanation: str = ""
     answer: str = ""
     notes: tuple[str, ...] = field(default_factory=tuple)
@@ -92,6 +95,10 @@ def render(comment: StatusComment) -> str:
         more = f" and {len(comment.failing) - 10} more" if len(comment.failing) > 10 else ""
         parts.append(f"**Red:** {named}{more}")
         parts += [_folded(check) for check in comment.evidence[:SHOWN_CHECKS]]
+    if comment.excused:
+        more = f"\n- and {len(comment.excused) - EXCUSED} more" if len(comment.excused) > EXCUSED else ""
+        listed = "\n".join(f"- {_plain(each)}" for each in comment.excused[:EXCUSED])
+        parts.append(f"**Not green, and not counted:**\n{listed}{more}")
     parts += [clip(note, NOTE, " …") for note in _bounded(comment.notes)]
     if comment.turns:
         parts.append(_table(comment))
@@ -104,6 +111,8 @@ def headline(comment: StatusComment) -> str:
     attempt = f"attempt {comment.attempt} of {comment.cap}" if comment.attempt else ""
     if comment.status not in OPEN:
         key = comment.outcome if comment.status == "completed" and comment.outcome else comment.status
+        if key == "green" and comment.excused:
+            key = "green_but"
         return f"{ENDS.get(key, key)} (after {attempt})" if attempt else ENDS.get(key, key)
     if comment.stopping:
         return "🛑 Stopping"
@@ -244,6 +253,13 @@ def _code(text: str) -> str:
 def _plain(text: str) -> str:
     """Text of others in our comment: no HTML, and nobody is mentioned by it."""
     return html.escape(text, quote=False).replace("@", "@\u200b")
+
+
+def excused_lines(checks: "dict[str, object] | None") -> Sequence[str]:
+    """The checks of a stored state that are not green and do not count, each with its reason."""
+    found = (checks or {}).get("excused")
+    lines = [f"`{_code(str(each.get('name')))}` {each.get('why')}" for each in found] if isinstance(found, list) else []
+    return list(dict.fromkeys(lines))
 
 
 def failing_names(checks: "dict[str, object] | None") -> Sequence[str]:

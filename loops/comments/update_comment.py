@@ -105,6 +105,7 @@ async def status_comment_of(
         checks=str(checks.get("state") or ""),
         autofix=session.options.get("autofix") is not False,
         stopping=cancelled(session.cancel_by) if session.cancel_by else "",
+        excused=tuple(status_comment.excused_lines(checks)),
         failing=tuple(status_comment.failing_names(checks)) if session.outcome != "green" else (),
         evidence=await evidence_of(tx, session.id, session.head_sha) if session.outcome != "green" else (),
         explanation=public_text(str(checks.get("explanation") or ""), loop.web_urls),

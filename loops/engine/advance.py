@@ -13,7 +13,7 @@ from loops.boxes.box import look_at_box, stop_turn
 from loops.boxes.capacity import call_queue
 from loops.boxes.reaper import end_box_of
 from loops.checks.attempt import repair
-from loops.checks.look import look_at_checks
+from loops.checks.look import leave_optional, look_at_checks
 from loops.comments.update_comment import update_comment
 from loops.context import Loop
 from loops.sessions import decide
@@ -51,6 +51,7 @@ STEPS: Mapping[type, Step] = {
     decide.FinishTurn: finish_turn,
     decide.LookAtChecks: look_at_checks,
     decide.Repair: repair,
+    decide.LeaveOptional: leave_optional,
     decide.MarkReady: mark_ready,
     decide.Finish: finish,
 }

@@ -29,13 +29,18 @@ class TurnSnapshot:
 
 @dataclass(frozen=True)
 class ChecksSnapshot:
-    """A head as last asked: `state` is a verdict of `github.checks.verdict`, `look_again` when to ask again."""
+    """A head as last asked: `state` is a verdict of `github.checks.verdict`, `look_again` when to ask again.
+
+    `suffices`: it is red only for checks that nobody requires. `left_alone`: repairing those was given up.
+    """
 
     sha: str
     state: str
     asked_at: float
     look_again: float | None = None
     explanation: str = ""
+    suffices: bool = False
+    left_alone: bool = False
 
 
 @dataclass(frozen=True)
@@ -110,6 +115,14 @@ class Repair:
 
 
 @dataclass(frozen=True)
+class LeaveOptional:
+    """Repairing what is red and not required came to nothing: the head is judged without it."""
+
+    sha: str
+    note: str
+
+
+@dataclass(frozen=True)
 class MarkReady:
     """The checks are green: the pull request is no draft any more."""
 
@@ -131,7 +144,7 @@ class Sleep:
     until: float | None
 
 
-Action = Stop | Prepare | LookAtBox | FinishTurn | LookAtChecks | Repair | MarkReady | Finish | Sleep
+Action = Stop | Prepare | LookAtBox | FinishTurn | LookAtChecks | Repair | LeaveOptional | MarkReady | Finish | Sleep
 
 
 def decide(now: SessionSnapshot) -> Action:
@@ -148,6 +161,8 @@ def decide(now: SessionSnapshot) -> Action:
         if now.head is not None:
             return _checks(now, now.head)
         return Finish(SessionStatus.FAILED, reason=Reason.NO_TURN, note="The session has no turn: nothing was asked.")
+    if now.head is not None and (vain := _vain_repair(now, last, now.head)) is not None:
+        return vain
     if last.status is TurnStatus.FAILED:
         return Finish(SessionStatus.FAILED, reason=last.error or Reason.AGENT_FAILED)
     if last.status is TurnStatus.CANCELLED and now.head is None:
@@ -161,6 +176,19 @@ def decide(now: SessionSnapshot) -> Action:
     if now.head is None or (now.pull is None and all(turn.commit is None for turn in now.turns)):
         return Finish(SessionStatus.COMPLETED, outcome=Outcome.ANSWERED if last.answered else Outcome.NO_CHANGES)
     return _checks(now, now.head)
+
+
+def _vain_repair(now: SessionSnapshot, last: TurnSnapshot, head: str) -> Action | None:
+    """What follows an attempt without a commit where only checks are red that nobody requires; None for all others."""
+    checks = now.checks
+    done = last.commit is not None or last.status is TurnStatus.CANCELLED
+    if done or last.by_person or last.kind is not TurnKind.CHECKS:
+        return None
+    if checks is None or checks.sha != head or not (checks.suffices or checks.left_alone):
+        return None
+    if checks.left_alone:
+        return _checks(now, head)
+    return LeaveOptional(head, "The attempt to repair what is red, and not required, changed nothing.")
 
 
 def _cancel(now: SessionSnapshot, active: TurnSnapshot | None) -> Action:

@@ -79,6 +79,8 @@ def checks_snapshot(session: Session) -> ChecksSnapshot | None:
         asked_at=session.checks_at,
         look_again=found.get("look_again"),
         explanation=str(found.get("explanation") or ""),
+        suffices=bool(found.get("suffices")),
+        left_alone=bool(found.get("left_alone")),
     )
 
 

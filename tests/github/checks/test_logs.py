@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from github.checks.logs import evidence, open_log
-from github.checks.state import Check, Kind
+from github.checks.model import Check, Kind
 from github.client.app import GitHubApp
 from github.client.errors import Gone, NotFound, PermissionMissing, Unreachable
 from github.client.repository import RepositoryHandle

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from github.checks.state import Check, Kind, Required, Snapshot
+from github.checks.model import Check, Kind, Required, Snapshot
 from github.checks.verdict import HeadState, Verdict, settle
 from github.repositories.config import Checks
 
@@ -118,7 +118,10 @@ def test_a_required_check_of_a_certain_app_is_not_answered_by_another() -> None:
     required = (Required("test", app_id=99),)
     assert state(check("test"), required=required, now=MUCH_LATER).verdict is Verdict.MISSING_REQUIRED
     assert state(check("test", app_id=99), required=required).verdict is Verdict.GREEN
-    assert state(check("test", kind=Kind.STATUS, app_id=0), required=required).verdict is Verdict.GREEN
+    by_a_person = check("test", kind=Kind.STATUS, app_id=0)
+    assert state(by_a_person, required=required, now=MUCH_LATER).verdict is Verdict.MISSING_REQUIRED
+    by_the_app = check("test", kind=Kind.STATUS, app_id=99, required=True)
+    assert state(by_the_app, required=required).verdict is Verdict.GREEN
 
 
 def test_a_conflicted_pull_request_is_said_and_not_waited_for() -> None:
@@ -160,3 +163,78 @@ def test_a_long_list_is_shortened() -> None:
 def test_checks_of_the_same_name_are_named_once_with_their_number() -> None:
     found = state(check("test", "failure"), check("test", "failure"), check("lint", "failure"))
     assert found.explanation == "`test` ×2, `lint` failed"
+
+
+REQUIRED = (Required("test"),)
+TEST = check("test", required=True)
+
+
+@pytest.mark.parametrize(
+    ("optional", "words"),
+    [
+        (check("slow", ""), "`slow` has not ended, and nobody requires it"),
+        (check("deploy", "", waiting=True), "`deploy` waits for a person, and nobody requires it"),
+        (check("deploy", "action_required"), "`deploy` waits for a person, and nobody requires it"),
+        (check("old", "cancelled"), "`old` ended as cancelled, and nobody requires it"),
+    ],
+)
+def test_where_checks_are_required_the_others_hold_nothing_back_and_are_named(optional: Check, words: str) -> None:
+    found = state(TEST, optional, required=REQUIRED, open_suites=1)
+    assert (found.verdict, found.explanation) == (Verdict.GREEN, f"1 of 2 checks passed; {words}")
+    assert [each.check for each in found.excused] == [optional]
+    alone = state(replace(TEST, required=False), optional, open_suites=1)
+    assert alone.verdict is not Verdict.GREEN
+
+
+def test_a_red_optional_check_is_repaired_named_or_ignored_as_the_repository_wishes() -> None:
+    lint = check("lint", "failure")
+
+    def found(optional: str, **options: bool) -> HeadState:
+        rules = Checks.model_validate({"settle_seconds": 10, "optional": optional})
+        snapshot = Snapshot("a" * 40, (TEST, lint), REQUIRED)
+        return settle(snapshot, rules, now=LATER, since=PUSHED, **options)
+
+    assert (found("repair").verdict, found("repair").suffices) == (Verdict.RED, True)
+    tried = found("repair", leave_optional=True)
+    assert (tried.verdict, tried.explanation) == (
+        Verdict.GREEN,
+        "1 of 2 checks passed; `lint` failed, and nobody requires it",
+    )
+    assert found("report").verdict is Verdict.GREEN
+    assert found("ignore").explanation == "1 of 2 checks passed; `lint` is left out by `checks.optional`"
+
+
+def test_a_red_required_check_does_not_suffice_whatever_else_is_green() -> None:
+    found = state(check("test", "failure", required=True), check("lint", "failure"), required=REQUIRED)
+    assert (found.verdict, found.suffices) == (Verdict.RED, False)
+
+
+def test_a_status_that_never_ends_is_dropped_after_an_idle_time_and_named_but_not_a_required_one() -> None:
+    ci = check("ci/old", "", kind=Kind.STATUS)
+    rules = Checks(settle_seconds=10, status_idle_minutes=5)
+    early, late = PUSHED + 299, PUSHED + 20 + 300
+    assert state(check("test"), ci, rules=rules, now=early).verdict is Verdict.RUNNING
+    found = state(check("test"), ci, rules=rules, now=late)
+    assert (found.verdict, found.explanation) == (
+        Verdict.GREEN,
+        "1 of 2 checks passed; `ci/old` has said nothing for 5 minutes, and is not waited for",
+    )
+    wanted = replace(ci, required=True)
+    assert state(check("test"), wanted, rules=rules, now=late, required=(Required("ci/old"),)).verdict is Verdict.RUNNING
+
+
+def test_red_does_not_wait_for_a_status() -> None:
+    ci = check("ci/old", "", kind=Kind.STATUS)
+    assert state(check("test", "failure"), ci).verdict is Verdict.RED
+    assert state(check("test", "failure"), check("slow", "")).verdict is Verdict.RUNNING
+
+
+def test_a_failed_job_whose_run_goes_on_may_yet_be_forgiven() -> None:
+    job = check("nightly", "failure", undecided=True)
+    assert state(job).verdict is Verdict.RUNNING
+    assert state(replace(job, required=True), required=(Required("nightly"),)).verdict is Verdict.RED
+    assert state(job, now=MUCH_LATER).verdict is Verdict.RED
+
+
+def test_a_commit_with_more_checks_than_can_be_read_is_never_green() -> None:
+    assert state(check("test"), truncated=True).verdict is Verdict.OVERDUE

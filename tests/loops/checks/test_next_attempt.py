@@ -3,7 +3,7 @@ from typing import Literal
 
 import pytest
 
-from github.checks.state import Check, Kind
+from github.checks.model import Check, Kind
 from loops.checks.collect import Failure, Found, fingerprint
 from loops.checks.next_attempt import GiveUp, History, Repair, Rerun, asked_about_checks, choose
 from loops.evidence.model import Distilled

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from github.checks.state import Check, Kind
+from github.checks.model import Check, Kind
 from loops.checks.rerun_jobs import spent, wish_for
 
 FIRST = Check(Kind.JOB, 1, "test", 15368, "github-actions", "failure", run_id=10, run_attempt=1, changed_at=5.0)
