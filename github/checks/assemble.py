@@ -101,7 +101,9 @@ def _not_repeated(same: list[Check]) -> list[Check]:
 
     An app runs a check again by making another check run. One that began before the other had ended is no repetition.
     """
-    return [older for number, older in enumerate(same) if not any(_repeats(newer, older) for newer in same[number + 1 :])]
+    return [
+        older for number, older in enumerate(same) if not any(_repeats(newer, older) for newer in same[number + 1 :])
+    ]
 
 
 def _repeats(newer: Check, older: Check) -> bool:

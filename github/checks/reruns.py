@@ -10,7 +10,8 @@ async def rerun(repository: RepositoryHandle, check: Check) -> bool:
     """Have `check` run again; True if it does, or did so already since it was looked at.
 
     For Actions the failed jobs of its whole run are run again, as attempt n+1 of the same run, which GitHub allows for
-    30 days; all jobs where it is the run that failed and none of them. Another app is asked to by a re-request. A commit status cannot be run again. False where GitHub refuses.
+    30 days; all jobs where it is the run that failed and none of them. Another app is asked to by a re-request. A
+    commit status cannot be run again. False where GitHub refuses.
     """
     try:
         if check.kind in (Kind.JOB, Kind.WORKFLOW) and check.run_id:

@@ -70,9 +70,7 @@ class _Sorted:
     excused: tuple[Excused, ...]
 
 
-def settle(
-    snapshot: Snapshot, rules: Checks, *, now: float, since: float, leave_optional: bool = False
-) -> HeadState:
+def settle(snapshot: Snapshot, rules: Checks, *, now: float, since: float, leave_optional: bool = False) -> HeadState:
     """The state of the head at `now`. `since` is when the commit was pushed: the longest wait counts from there.
 
     Both are by GitHub's clock. Where checks are required, those decide. Else nothing is decided before every check is
@@ -188,7 +186,7 @@ def _sort(
             excused.append(Excused(check, f"ended as {check.conclusion}, and nobody requires it"))
         else:
             cancelled.append(check)
-    return _Sorted(*(tuple(each) for each in (red, running, green, awaiting, cancelled)), tuple(excused))
+    return _Sorted(tuple(red), tuple(running), tuple(green), tuple(awaiting), tuple(cancelled), tuple(excused))
 
 
 def _left_out(check: Check, rules: Checks, optional: bool) -> str | None:

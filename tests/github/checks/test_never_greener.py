@@ -328,7 +328,11 @@ def test_a_green_verdict_names_every_line_of_the_merge_box_that_is_not(
     wanted = [*world.classic, *world.rules]
     named = {(str(each.check.kind), each.check.id) for each in state.excused}
     for name, app in wanted:
-        answers = [line for line in box if line.name == name and app in (0, line.app) and line.kind not in ("workflow", "suite")]
+        answers = [
+            line
+            for line in box
+            if line.name == name and app in (0, line.app) and line.kind not in ("workflow", "suite")
+        ]
         assert answers, f"{name} of {app} is required and never reported"
         assert all(line.result in PASS for line in answers), answers
     for line in box:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from github.checks.reruns import rerun
 from github.checks.model import Kind, Required
+from github.checks.reruns import rerun
 from github.checks.state import branch_rules, required_checks, snapshot
 from github.checks.verdict import Verdict, settle
 from github.client.app import GitHubApp

@@ -92,7 +92,10 @@ def test_a_rerun_replaces_only_the_attempt_that_it_repeats() -> None:
 
 def test_a_check_run_that_a_workflow_made_by_the_api_is_no_job_and_is_not_forgiven_with_its_run() -> None:
     page = {"details_url": "https://h/o/r/actions/runs/100/job/1"}
-    jobs = [job(1, "test", "success", 8, **page), job(2, "Test report", "failure", 8, details_url="https://h/o/r/runs/2")]
+    jobs = [
+        job(1, "test", "success", 8, **page),
+        job(2, "Test report", "failure", 8, details_url="https://h/o/r/runs/2"),
+    ]
     snapshot = found(jobs, runs=[run(100, 8)])
     assert {check.name: (check.kind, check.conclusion) for check in snapshot.checks} == {
         "test": (Kind.JOB, "success"),
@@ -150,7 +153,7 @@ def test_push_and_pull_request_runs_of_one_workflow_both_count() -> None:
 
 def test_a_run_that_concurrency_cancelled_for_a_newer_one_of_its_workflow_was_superseded() -> None:
     jobs = [job(1, "test", "cancelled", 8), job(2, "test", "success", 9), job(3, "other", "cancelled", 7)]
-    stopped = {"conclusion": "cancelled"}
+    stopped: dict[str, Any] = {"conclusion": "cancelled"}
     runs = [run(100, 8, **stopped), run(101, 9, event="pull_request"), run(99, 7, workflow=2, **stopped)]
     assert results(found(jobs, runs=runs)) == {"test": "success", "other": "cancelled"}
     pending = run(98, 6, event="push", conclusion="cancelled")

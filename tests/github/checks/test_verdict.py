@@ -220,7 +220,9 @@ def test_a_status_that_never_ends_is_dropped_after_an_idle_time_and_named_but_no
         "1 of 2 checks passed; `ci/old` has said nothing for 5 minutes, and is not waited for",
     )
     wanted = replace(ci, required=True)
-    assert state(check("test"), wanted, rules=rules, now=late, required=(Required("ci/old"),)).verdict is Verdict.RUNNING
+    assert (
+        state(check("test"), wanted, rules=rules, now=late, required=(Required("ci/old"),)).verdict is Verdict.RUNNING
+    )
 
 
 def test_red_does_not_wait_for_a_status() -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from github.checks.logs import evidence, jobs, open_log
-from github.checks.reruns import rerun
 from github.checks.model import Check, Kind
+from github.checks.reruns import rerun
 from github.checks.state import snapshot
 from github.checks.verdict import HeadState, Verdict, settle
 from github.client.errors import Gone, NotFound
