@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
+from github.checks.assemble import UNRELATED
 from github.checks.logs import Job, jobs
-from github.checks.state import UNRELATED
 from github.client.errors import Forbidden, NotFound
 from github.client.repository import RepositoryHandle
 
