@@ -180,6 +180,14 @@ class Admin:
         self.repository(full_name).rulesets.append(self.store.rulesets.add(row))
         return row
 
+    def guard_environment(self, full_name: str, environment: str) -> None:
+        """Let jobs of that environment wait until somebody approves."""
+        self.repository(full_name).guarded_environments.add(environment)
+
+    def schedule(self, full_name: str) -> int:
+        """Start what the repository has scheduled, now; how many runs that makes."""
+        return len(self.call(lambda: self.hub.ci.schedule(self.repository(full_name))))
+
     def add_fault(self, kind: str, **options: Any) -> Fault:
         """Make something go wrong; see `faults`."""
         return self.hub.faults.add(kind, **options)

@@ -10,6 +10,8 @@ POST /_local/faults         {"kind", …}; GET lists; DELETE clears
 POST /_local/clock          {"advance"?: seconds, "offset"?: seconds ahead of this machine}
 POST /_local/protections    {"repository", "branch", "contexts"?, "strict"?, "approvals"?, "refuse_pushes"?}
 POST /_local/rulesets       {"repository", "name", "include", "rules", "exclude"?}
+POST /_local/schedule       {"repository"}: starts what is scheduled there       -> {"runs"}
+POST /_local/environments   {"repository", "environment"}: its jobs wait for an approval
 GET  /_local/state          everything there is, in short
 """
 
@@ -78,6 +80,15 @@ def _protection(local: Admin, body: Json) -> Json:
     return body
 
 
+def _schedule(local: Admin, body: Json) -> Json:
+    return {"runs": local.schedule(body["repository"])}
+
+
+def _environment(local: Admin, body: Json) -> Json:
+    local.guard_environment(body["repository"], body["environment"])
+    return body
+
+
 def _ruleset(local: Admin, body: Json) -> Json:
     row = local.add_ruleset(body["repository"], body["name"], body["include"], body["rules"], body.get("exclude") or [])
     return {"id": row.id}
@@ -122,6 +133,8 @@ _ACTS: dict[str, Callable[[Admin, Json], Json]] = {
     "clock": _clock,
     "protections": _protection,
     "rulesets": _ruleset,
+    "schedule": _schedule,
+    "environments": _environment,
 }
 
 

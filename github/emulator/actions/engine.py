@@ -2,25 +2,21 @@
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 import structlog
 
 from github.emulator.actions import planning
 from github.emulator.actions.attempt import Attempt
 from github.emulator.actions.jobs import Office
-from github.emulator.actions.language import triggers
 from github.emulator.actions.planning import Found
 from github.emulator.actions.shelf import LogShelf
-from github.emulator.acts import checks, pulls
+from github.emulator.actions.starter import EVENTS, Start, Starter
 from github.emulator.acts import runs as acts
 from github.emulator.faults import Faults
 from github.emulator.forge import Event, Forge
-from github.emulator.git import commits
-from github.emulator.git.refs import Update
 from github.emulator.options import Options
-from github.emulator.store.apps import ACTIONS_ID
 from github.emulator.store.checks import CheckRun
-from github.emulator.store.issues import Pull
 from github.emulator.store.repositories import Repository
 from github.emulator.store.runs import Job, Run
 from github.emulator.store.users import User
@@ -28,9 +24,6 @@ from github.emulator.tokens import Mint
 
 log = structlog.get_logger(__name__)
 _GOOD = ("success", "neutral", "skipped")
-ACTIONS_BOT = "github-actions[bot]"
-EVENTS = ("push", "pull_request")
-PULL_EVENTS = ("pull_request", "pull_request_target")
 
 
 class Engine:
@@ -39,6 +32,7 @@ class Engine:
     def __init__(self, forge: Forge, faults: Faults, mint: Mint, options: Options) -> None:
         self._forge, self._store, self._faults = forge, forge.store, faults
         self.logs = LogShelf(forge.store)
+        self._starter = Starter(forge)
         self._office = Office(forge, mint, options.job_seconds, asyncio.Semaphore(options.parallel_jobs))
         self._attempts: dict[int, Attempt] = {}
         self._waiting: list[Attempt] = []
@@ -74,8 +68,6 @@ class Engine:
                     self.cancel(run)
         if event.name not in EVENTS:
             return
-        if event.sender.login == ACTIONS_BOT and event.name == "push":
-            return  # what a job's token pushes starts no runs
         faults = self._faults.for_ci(event.name, event.action)
         if any(fault.kind == "ci_lost" for fault in faults):
             return
@@ -94,120 +86,20 @@ class Engine:
         self._delayed.add(handle)
 
     def _react(self, event: Event) -> None:
-        if event.repository.deleted:
-            return
-        if event.name == "push" and not event.payload["deleted"]:
-            update = Update(event.payload["before"], event.payload["after"], event.payload["ref"])
-            self._push(event.repository, update, event.sender)
-        if event.name == "pull_request" and event.action is not None:
-            issue = self._store.issue(event.repository, event.payload["number"])
-            head = event.payload["pull_request"]["head"]["sha"]
-            if issue is not None and issue.pull is not None and issue.pull.head_sha == head:
-                self._pull_request(issue.pull, event.action, event.sender)
-
-    def _push(self, repository: Repository, update: Update, by: User) -> None:
-        """A branch or tag was created or moved."""
-        git, commit = repository.git, repository.git.resolve(update.new)
-        if commit is None:
-            return
-        branch = update.ref.removeprefix("refs/heads/") if update.ref.startswith("refs/heads/") else None
-        if triggers.skips(commits.read(git, commit).message):
-            return
-        found = planning.workflows(git, commit)
-        occasion = planning.push_occasion(repository, update) if found else None
-        for one in planning.wanted(found, occasion) if occasion else []:
-            run = self._run(
-                repository,
-                one,
-                "push",
-                update.ref,
-                commit,
-                commit,
-                branch or update.ref.removeprefix("refs/tags/"),
-                repository,
-                by,
-            )
-            run.before = update.old
-            self._go(run, one)
-
-    def _pull_request(self, pull: Pull, action: str, by: User) -> None:
-        """A pull request was opened or changed. With a conflict no `pull_request` workflow runs."""
-        repository, git = pull.repository, pull.repository.git
-        pulls.compute_merge(self._store, pull)
-        if triggers.skips(commits.read(git, pull.head_sha).message):
-            return
-        for event in PULL_EVENTS:
-            of_base = event == "pull_request_target"
-            commit = pull.base_sha if of_base else pull.merge_sha
-            if commit is None:
-                continue
-            found = planning.workflows(git, commit)
-            occasion = planning.pull_occasion(pull, event, action) if found else None
-            for one in planning.wanted(found, occasion) if occasion else []:
-                head, branch = (pull.base_sha, pull.base_ref) if of_base else (pull.head_sha, pull.head_ref)
-                source = repository if of_base else pull.head_repository
-                ref = occasion.ref if occasion else ""
-                run = self._run(repository, one, event, ref, head, commit, branch, source, by)
-                run.action, run.pull_number = action, pull.number
-                run.base_ref, run.base_sha = pull.base_ref, pull.base_sha
-                self._go(
-                    run,
-                    one,
-                    wait=not of_base and (by.login == ACTIONS_BOT or planning.needs_approval(self._store, pull)),
-                )
+        if not event.repository.deleted:
+            for start in self._starter.of_event(event):
+                self._go(start)
 
     # runs
 
-    def _run(
-        self,
-        repository: Repository,
-        one: Found,
-        event: str,
-        ref: str,
-        head: str,
-        checkout: str,
-        branch: str | None,
-        source: Repository | None,
-        by: User,
-    ) -> Run:
-        store, now = self._store, self._store.now()
-        name = one.spec.name if one.spec else one.path
-        workflow = acts.workflow_of(self._forge, repository, one.path, name)
-        app = next(app for app in store.apps if app.id == ACTIONS_ID)
-        crosses = source is not repository
-        suite = checks.suite_created(self._forge, repository, app, head, None if crosses else branch, None, head)
-        number = repository.last_run_number.get(one.path, 0) + 1
-        repository.last_run_number[one.path] = number
-        run = Run(
-            id=store.runs.new_id(),
-            repository=repository,
-            workflow=workflow,
-            name=name,
-            title=commits.read(repository.git, head).headline,
-            event=event,
-            ref=ref,
-            head_sha=head,
-            checkout_sha=checkout,
-            head_branch=branch,
-            head_repository=source,
-            number=number,
-            suite=suite,
-            actor=by,
-            triggering_actor=by,
-            created_at=now,
-            updated_at=now,
-            started_at=now,
-        )
-        suite.run_id = run.id
-        return store.runs.add(run)
-
-    def _go(self, run: Run, one: Found, wait: bool = False) -> None:
+    def _go(self, start: Start) -> None:
+        run, one = start.run, start.found
         acts.tell_run(self._forge, run, "requested")
         if one.spec is None:
             log.info("ci.bad_workflow", path=one.path, problem=one.problem)
             run.problem = one.problem
             acts.run_completed(self._forge, run, "startup_failure")
-        elif wait:
+        elif start.wait:
             acts.run_completed(self._forge, run, "action_required")
         else:
             self._launch(run, one)
@@ -273,6 +165,27 @@ class Engine:
         run.status, run.conclusion, run.suite.status, run.suite.conclusion = "queued", None, "queued", None
         one = next(f for f in planning.workflows(run.repository.git, run.checkout_sha) if f.path == run.workflow.path)
         self._launch(run, one)
+        return True
+
+    def dispatch(self, repository: Repository, workflow: str, ref: str, inputs: dict[str, Any], by: User) -> Run:
+        """Run a workflow by hand. Raises `CannotStart` with GitHub's words."""
+        start = self._starter.dispatched(repository, workflow, ref, inputs, by)
+        self._go(start)
+        return start.run
+
+    def schedule(self, repository: Repository) -> list[Run]:
+        """It is time: run every workflow of the default branch that has a `schedule`."""
+        starts = self._starter.of_default_branch(repository, "schedule", None, {}, repository.owner)
+        for start in starts:
+            self._go(start)
+        return [start.run for start in starts]
+
+    def review_environment(self, run: Run, environment: str, approved: bool) -> bool:
+        """Let the jobs that wait for an environment go, or fail them. False when none waits."""
+        answer = self._office.approvals.pop((run.id, environment), None)
+        if answer is None or answer.done():
+            return False
+        answer.set_result(approved)
         return True
 
     def cancel(self, run: Run) -> bool:

@@ -13,7 +13,10 @@ _DEFAULT_TYPES = ("opened", "synchronize", "reopened")
 
 @dataclass(frozen=True)
 class Occasion:
-    """What happened. `branch` is the branch (of a pull request: its base), `paths` the files that changed."""
+    """What happened. `branch` is the branch (of a pull request: its base), `paths` the files that changed.
+
+    `source` is the name of the workflow whose run this is about.
+    """
 
     event: str
     ref: str
@@ -21,6 +24,7 @@ class Occasion:
     tag: str | None = None
     action: str | None = None
     paths: list[str] = field(default_factory=list)
+    source: str | None = None
 
 
 def skips(message: str) -> bool:
@@ -41,10 +45,13 @@ def starts(spec: WorkflowSpec, occasion: Occasion) -> bool:
     filters = spec.triggers.get(occasion.event)
     if filters is None:
         return False
-    if occasion.event.startswith("pull_request"):
-        types = _patterns(filters, "types") or list(_DEFAULT_TYPES)
-        if occasion.action not in types:
-            return False
+    types = _patterns(filters, "types")
+    if types is None and occasion.event in ("pull_request", "pull_request_target"):
+        types = list(_DEFAULT_TYPES)
+    if types is not None and occasion.event not in ("push", "schedule") and occasion.action not in types:
+        return False
+    if occasion.event == "workflow_run" and occasion.source not in (_patterns(filters, "workflows") or []):
+        return False
     return _refs_fit(filters, occasion) and _paths_fit(filters, occasion)
 
 

@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 from github.emulator import blobs
 from github.emulator.actions.shelf import job_path, run_path
+from github.emulator.actions.starter import CannotStart
 from github.emulator.api.call import Answer, Call, Listing
 from github.emulator.api.route import Route
-from github.emulator.errors import Refusal, not_found, unprocessable
+from github.emulator.errors import Refusal, invalid, not_found, unprocessable
 from github.emulator.store.runs import Job, Run
 from github.emulator.views import runs as views
 
@@ -128,6 +129,42 @@ def approve(call: Call) -> Answer:
     return Answer(201, {})
 
 
+def dispatch(call: Call) -> Answer:
+    """204; since 2026-03-10 200 with the run."""
+    inputs = call.get("inputs") or {}
+    if not isinstance(inputs, dict):
+        raise unprocessable("inputs must be an object")
+    try:
+        workflow, ref = call.params["workflow_id"], call.text("ref", "Run")
+        run = call.hub.ci.dispatch(call.repository, workflow, ref, inputs, call.user)
+    except CannotStart as error:
+        raise unprocessable(str(error)) from error
+    if call.version == "2022-11-28":
+        return Answer(204, empty=True)
+    shown = views.run(call.store, run)
+    return Answer(200, {"workflow_run_id": run.id, "run_url": shown["url"], "html_url": shown["html_url"]})
+
+
+def repository_dispatch(call: Call) -> Answer:
+    kind, payload = call.text("event_type", "RepositoryDispatch"), call.get("client_payload") or {}
+    body = {"branch": call.repository.default_branch, "client_payload": payload}
+    call.forge.emit("repository_dispatch", kind, body, call.repository, call.user)
+    return Answer(204, empty=True)
+
+
+def pending_deployments(call: Call) -> Answer:
+    """Approve or reject environments that jobs wait for; an environment's id is the place of its name here."""
+    run, state = find(call), call.get("state")
+    if state not in ("approved", "rejected"):
+        raise invalid("Deployment", "state", value=state)
+    names = sorted(call.repository.guarded_environments)
+    wanted = [names[number] for number in call.get("environment_ids") or [] if 0 <= number < len(names)]
+    answered = [call.hub.ci.review_environment(run, name, state == "approved") for name in wanted]
+    if True not in answered:
+        raise unprocessable("There are no pending deployment requests to approve or reject")
+    return Answer(200, [])
+
+
 def artifacts(call: Call) -> Listing:
     row = find(call)
     rows = [each for each in call.store.artifacts if each.run is row and call.query.get("name") in (None, each.name)]
@@ -171,6 +208,9 @@ ROUTES = [
     Route("GET", JOB, job, READ),
     Route("GET", f"{JOB}/logs", job_logs, READ),
     Route("POST", f"{JOB}/rerun", rerun_job, WRITE),
+    Route("POST", f"{RUN}/pending_deployments", pending_deployments, "deployments:write"),
+    Route("POST", f"{REPO}/actions/workflows/{{workflow_id}}/dispatches", dispatch, WRITE),
+    Route("POST", f"{REPO}/dispatches", repository_dispatch, "contents:write"),
     Route("GET", f"{RUN}/artifacts", artifacts, READ),
     Route("GET", f"{REPO}/actions/artifacts/{{artifact_id}}/{{archive_format}}", artifact_zip, READ),
     Route("GET", f"{REPO}/actions/workflows", workflows, READ),
