@@ -91,8 +91,9 @@ async def publish(repository: RepositoryHandle, wanted: Publication, content_of:
 
 async def _sent(repository: RepositoryHandle, wanted: Publication, content_of: ContentOf) -> Published:
     tip = await head(repository, wanted.branch)
-    if tip is not None and (done := await find_turn(repository, wanted.branch, wanted.turn)):
-        return Published(done, tip, already=True)
+    # a branch that stands where the turn began holds nothing of it
+    if tip not in (None, wanted.parent) and (done := await find_turn(repository, wanted.branch, wanted.turn)):
+        return Published(done, tip or done, already=True)
     base_tree = await tree_of(repository, wanted.parent)
     tree = await build_tree(repository, base_tree, wanted.changes, content_of, expected=wanted.tree)
     parents = [wanted.parent] if wanted.merged is None else [wanted.parent, wanted.merged]

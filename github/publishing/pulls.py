@@ -25,8 +25,6 @@ async def open_or_find(
     """
     if branch == base:
         raise RefusedBranch(f"a pull request from {branch!r} into itself makes no sense: name another base")
-    if found := await _newest(repository, branch, base):
-        return found
     wanted = {"title": _title(title), "head": branch, "base": base, "body": clip(body, MAX_BODY), "draft": draft}
     try:
         return await _create(repository, wanted)

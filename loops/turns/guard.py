@@ -5,6 +5,7 @@ from functools import partial
 from github.client.errors import UnreadableAnswer
 from github.client.repository import RepositoryHandle
 from github.publishing import trees
+from github.publishing.publish import WORKFLOWS
 from github.repositories import queries
 from k8s.runner.protocol import Result
 from loops.accounts.box_secrets import CannotPrepare
@@ -25,7 +26,8 @@ async def guard(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn
         changes=result.changes,
         diff=result.diff,
         config=settings(session.config),
-        workflows_allowed=await loop.github.grants(session.installation_id, "workflows"),
+        workflows_allowed=not any(change.path.startswith(WORKFLOWS) for change in result.changes)
+        or await loop.github.grants(session.installation_id, "workflows"),
         repair=turn.kind is TurnKind.CHECKS,
         merges=bool(((turn.spec or {}).get("repository") or {}).get("merge")),
         redactor=await redactor_of(loop, turn),

@@ -105,6 +105,14 @@ async def test_no_answer_names_the_request_and_the_way_out(clock: TestClock) -> 
         await send(Server(httpx.Response(502)), clock)
 
 
+@pytest.mark.parametrize(("output", "tries"), [({"title": "x"}, 3), ({"title": "x", "annotations": []}, 1)])
+async def test_what_adds_annotations_is_not_sent_twice(clock: TestClock, output: dict[str, Any], tries: int) -> None:
+    server = Server(httpx.Response(502))
+    with pytest.raises(ServerFault):
+        await send(server, clock, "PATCH", "repos/o/r/check-runs/1", body={"output": output})
+    assert len(server.seen) == tries
+
+
 async def test_how_far_githubs_clock_is_ahead_is_told_by_its_last_answer(clock: TestClock) -> None:
     def dated(seconds: float) -> httpx.Response:
         at = datetime.fromtimestamp(clock.now() + seconds, UTC)
