@@ -2,10 +2,9 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from loops.evidence.clean import Lines
-from loops.evidence.commands import is_command
 from loops.evidence.general import DULL
 from loops.evidence.match import read
 from loops.evidence.normal import akin
@@ -108,8 +107,12 @@ def _neighbours(texts: Sequence[str]) -> dict[int, list[int]]:
     return near
 
 
-def run_by(lines: Lines, points: list[float], step_of: list[Step], failing: Step | None) -> None:
-    """The command that printed a worthy line is worth reading, however far above it stands; others a little."""
+def run_by(
+    lines: Lines, points: list[float], step_of: list[Step], failing: Step | None, commands: Collection[int]
+) -> None:
+    """The command that printed a worthy line is worth reading, however far above it stands; others a little.
+
+    `commands` are the numbers of lines that repeat one."""
     last: int | None = None
     ran: set[str] = set()
     of: dict[str, int] = {}
@@ -119,7 +122,7 @@ def run_by(lines: Lines, points: list[float], step_of: list[Step], failing: Step
         if step_of[i] is not step:
             step, last = step_of[i], None
             of.clear()
-        if is_command(text):
+        if lines.numbers[i] in commands:
             last = i
             if "$ " in text:
                 of[text.partition("$ ")[0]] = i

@@ -15,6 +15,7 @@ from loops.evidence.links import linked
 from loops.evidence.model import Annotation, Distilled, Kind
 from loops.evidence.names import unshown
 from loops.evidence.normal import normal
+from loops.evidence.odd import odd
 from loops.evidence.render import body, fitted, ranges
 from loops.evidence.scan import Scan
 from loops.evidence.score import Scored, score
@@ -57,7 +58,8 @@ def distill(
     if scan.total_bytes == 0:
         return _nothing("empty", "The log is empty.", 0, budget)
     whole = lines(scan.edges.windows())
-    kept = lines(scan.windows()).with_more(whole.only(commands(whole.texts)[-COMMANDS:]))
+    ran, single = commands(whole.texts), odd(whole.texts)
+    kept = _kept(scan, whole).with_more(whole.only(sorted({*ran[-COMMANDS:], *single})))
     if redact is not None:
         kept.texts[:] = _without_keys(_redacted(kept.texts, redact), kept.texts)
         annotations = [
@@ -66,7 +68,17 @@ def distill(
     if _binary(kept):
         return _nothing("empty", f"The log is binary, not text ({scan.total_bytes} bytes).", scan.total_lines, budget)
     found, failing = steps(kept, failed_steps)
-    judge = partial(score, kept, found, failing, annotations=annotations, changed_files=changed_files, without=without)
+    judge = partial(
+        score,
+        kept,
+        found,
+        failing,
+        annotations=annotations,
+        changed_files=changed_files,
+        without=without,
+        ran={whole.numbers[i] for i in ran},
+        odd={whole.numbers[i] for i in single},
+    )
     scored = judge()
     if failing is None and not annotations and _quiet(kept, scored, found):
         text = f"Nothing in this log of {scan.total_lines} lines says that anything failed."
@@ -102,6 +114,16 @@ def distill(
         total_lines=scan.total_lines,
         tools=tuple(sorted({s.tool for s, p in zip(scored.shapes, scored.points, strict=True) if s and p >= 60})),
     )
+
+
+def _kept(scan: Scan, whole: Lines) -> Lines:
+    """The lines in the windows of `scan`; `whole` are those of its edges, which are all of most logs."""
+    if len(whole.numbers) < scan.total_lines:
+        return lines(scan.windows())
+    kept: set[int] = set()
+    for first, window in scan.windows():
+        kept.update(range(first - 1, first - 1 + window.count(b"\n")))
+    return whole.only(sorted(kept))
 
 
 def _head(kind: Kind, reason: str, failing: Step | None, found: Sequence[Step], total: int) -> list[str]:

@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from loops.evidence.beside import LIBRARY, claims, context, near_the_end, own_frames, parents, run_by
@@ -39,6 +39,7 @@ KNOWN = 0.5  # of its points are left to a line that the passing log has, too
 OFTEN = 3  # such lines of one like
 NEW = 44.0  # points of a new line that says nothing of a failure
 FRESH = 6.0  # more for one that does
+ODD = 28.0  # points of a line like no other
 INPUT = 58.0  # points of what an action was given, at most INPUTS lines of it
 INPUTS = 24
 # inputs that tell nothing
@@ -68,9 +69,12 @@ def score(
     annotations: Sequence[Annotation] = (),
     changed_files: Sequence[str] = (),
     without: frozenset[str] = frozenset(),
+    ran: Collection[int] = (),
+    odd: Collection[int] = (),
     news: News | None = None,
 ) -> Scored:
-    """Judge every kept line; with `news` of a green twin, those that it has count less."""
+    """Judge every kept line. `ran` are the numbers of those that repeat a command, `odd` of those like no other of the
+    log; with `news` of a green twin, those that it has count less."""
     whole = "\n".join(lines.texts)
     matcher = Matcher(lines.texts, whole, without)
     grave = _grave(lines, failing)
@@ -121,6 +125,8 @@ def score(
             own[i] = worth * weight
             if news is not None and not (shape and shape.role == "noise"):
                 worth = _against(news, lines, i, worth, fresh)
+            if worth < ODD and lines.numbers[i] in odd and step is failing and not (shape and shape.role == "noise"):
+                worth = ODD
             if i in keys and worth > 20 and likes[keys[i]] > 1 and keys[i] not in met and step is failing and not shape:
                 # the first of many tells as much as one alone
                 met.add(keys[i])
@@ -137,7 +143,7 @@ def score(
     own_frames(lines, points, shapes)
     near_the_end(lines, failing, points, shapes, muted)
     context(lines, points, shapes, step_of, muted)
-    run_by(lines, points, step_of, failing)
+    run_by(lines, points, step_of, failing, ran)
     parents(lines, points, step_of)
     claims(lines, points, shapes)
     for i, text in enumerate(lines.texts):

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from loops.evidence import distill
 from loops.secrets.redact import Redactor
-from tests.bench import ordinary
+from tests.bench import ordinary, twins
 
 BENCH = Path(__file__).parents[3] / "shared" / "bench"
 PATTERN = "error|failed|failure|traceback|exception|assert|panic|exit code|##\\[error\\]"
@@ -26,7 +26,8 @@ SIZES = (1, 20, 50, 200)  # MB
 KIND = 20  # MB of each kind of log
 PIPED = 1_000  # MB through a pipe, for the memory
 CHUNK = 1 << 18
-AIM = 100  # MB/s of the largest ordinary log, with the start of the command
+AIM = 60  # MB/s of an ordinary log of 20 MB, with the start of the command
+SOON = 0.15  # seconds for an ordinary log of 1 MB, loaded
 MEMORY = 64  # MiB at most
 
 
@@ -40,6 +41,7 @@ def main() -> None:
     general = _run([sys.executable, str(score), "--cases", str(cases), "--", *GENERAL])
     print(f"general  {general.splitlines()[-1]}", flush=True)
     print(_run([sys.executable, str(score), "--cases", str(cases), "--misses", "--", *CLI]), flush=True)
+    twins.report()
     with tempfile.TemporaryDirectory() as folder:
         met = _speed(cases, Path(folder))
     sys.exit(0 if met else 1)
@@ -48,11 +50,11 @@ def main() -> None:
 def _speed(cases: Path, folder: Path) -> bool:
     """Measure ordinary logs of all sizes, other kinds, and failing jobs; answer whether the aims are met."""
     log = folder / "job.log"
-    rate = 0.0
+    rates, seconds = {}, {}
     for size in SIZES:
         with log.open("wb") as out:
             ordinary.write(out, size * MB)
-        rate = _compare("ordinary", log)
+        rates[size], seconds[size] = _compare("ordinary", log)
     for kind in ordinary.KINDS:
         if kind != "ordinary":
             with log.open("wb") as out:
@@ -63,11 +65,11 @@ def _speed(cases: Path, folder: Path) -> bool:
     _compare("failing jobs", log)
     peak = _piped(log)
     print(f"{PIPED} MB of failing jobs through a pipe: {peak:.0f} MiB of memory")
-    return rate >= AIM and peak <= MEMORY
+    return rates[20] >= AIM and seconds[1] <= SOON and peak <= MEMORY
 
 
-def _compare(name: str, log: Path) -> float:
-    """MB/s of one core, the start of the command included; the better of two runs."""
+def _compare(name: str, log: Path) -> tuple[float, float]:
+    """MB/s of one core, the start of the command included, and seconds without it; the better of two runs."""
     size = log.stat().st_size / MB
     grep = min(_timed(["grep", "-ciE", PATTERN], log) for _ in range(2))
     ours = min(_timed(CLI, log) for _ in range(2))
@@ -78,7 +80,7 @@ def _compare(name: str, log: Path) -> float:
         f"command : grep {ours / max(grep, 0.001):.1f}",
         flush=True,
     )
-    return size / ours
+    return size / ours, loaded
 
 
 def _loaded(log: Path) -> float:

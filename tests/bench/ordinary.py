@@ -34,10 +34,10 @@ DEEDS = ("saves", "loads", "rejects_bad_input", "raises_an_error", "is_idempoten
 Line = Callable[[random.Random], str]
 
 
-def write(out: BinaryIO, size: int, kind: str = "ordinary") -> None:
-    """Write a log of at least `size` bytes, the same for the same size and kind."""
+def write(out: BinaryIO, size: int, kind: str = "ordinary", *, seed: int = SEED) -> None:
+    """Write a log of at least `size` bytes, the same for the same size, kind and seed."""
     written = 0
-    for number, line in enumerate(_lines(KINDS[kind])):
+    for number, line in enumerate(_lines(KINDS[kind], seed)):
         clock = f"{number // 3600 % 24:02}:{number // 60 % 60:02}:{number % 60:02}.{number % 9973:04}123"
         written += out.write("".join(f"2026-03-01T{clock}Z {part}\n" for part in line.split("\n")).encode())
         if written >= size:
@@ -45,9 +45,9 @@ def write(out: BinaryIO, size: int, kind: str = "ordinary") -> None:
     out.write("".join(f"2026-03-02T00:00:00.0000123Z {line}\n" for line in FAILURE).encode())
 
 
-def _lines(kinds: tuple[Line, ...]) -> Iterator[str]:
+def _lines(kinds: tuple[Line, ...], seed: int) -> Iterator[str]:
     yield from HEAD
-    rng = random.Random(SEED)
+    rng = random.Random(seed)
     while True:
         kind = rng.choice(kinds)
         # tools print in runs
