@@ -6,8 +6,8 @@ expression cannot match without; what is left and may begin as the line does is 
 
 from collections.abc import Sequence
 
-from loops.evidence.patterns import Patterns
 from loops.evidence.required import Required
+from loops.patterns.scanner import Patterns
 
 ID = 16  # bits of a text's number
 MOST = (1 << ID) - 1

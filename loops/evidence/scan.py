@@ -12,8 +12,8 @@ from loops.evidence import words
 from loops.evidence.blocks import CUT, blocks
 from loops.evidence.edges import Edges
 from loops.evidence.news import News
-from loops.evidence.patterns import Found, Patterns
 from loops.evidence.twin import Twin
+from loops.patterns.scanner import Found, Patterns
 
 FREE = 500_000  # bytes of windows kept without asking whether they are new
 NOVEL = 700_000  # beyond FREE and up to here: only a line's first two likes, and strong words

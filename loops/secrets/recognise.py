@@ -33,8 +33,9 @@ def one_byte_each(text: str) -> bytes:
     return text.encode("latin-1", "replace")
 
 
+@cache
 def compiled(pattern: str) -> Any:
-    """`pattern` for RE2, over bytes."""
+    """`pattern` for RE2, over bytes. Compiled when a text first has its kind: most never do."""
     return re2.compile(pattern.encode("latin-1"), _options())  # type: ignore[no-untyped-call]
 
 
@@ -51,7 +52,6 @@ class _Shapes:
     def __init__(self, kinds: Sequence[Kind]) -> None:
         self.kinds = kinds
         self.patterns = [compiled(kind.pattern) for kind in kinds]
-        self.untils = [compiled(kind.until) if kind.until else None for kind in kinds]
         self._words = re2.Filter()  # type: ignore[no-untyped-call]
         for kind in kinds:
             self._words.Add(kind.pattern.encode("latin-1"), _options())  # type: ignore[no-untyped-call]
@@ -72,9 +72,10 @@ def matches(text: str) -> Iterator[Match]:
     data = one_byte_each(text)
     shapes = _shapes()
     for index in shapes.possible(data):
-        kind, until = shapes.kinds[index], shapes.untils[index]
+        kind = shapes.kinds[index]
+        until = compiled(kind.until) if kind.until else None
         covered = 0
-        for found in shapes.patterns[index].finditer(data):
+        for found in compiled(kind.pattern).finditer(data):
             start, end = found.span(1 if found.re.groups else 0)
             if start < covered or (kind.bounded and goes_on_before(data, found.start())):
                 continue

@@ -43,6 +43,8 @@ class Backend:
         if path.endswith("/access_tokens"):
             token = {"token": "ghs_x", "expires_at": "2999-01-01T00:00:00Z", "permissions": {"actions": "read"}}
             return httpx.Response(201, json=token)
+        if path.startswith("/app/installations/"):
+            return httpx.Response(200, json={"id": 5, "permissions": {"actions": "read"}})
         if path.endswith("/actions/runs"):
             assert request.url.params["status"] == "completed"
             found = [each for each in self.runs if each["head_branch"] == request.url.params["branch"]]
@@ -63,7 +65,7 @@ def backend() -> Backend:
 async def remote(backend: Backend, shared_github: LocalGitHub) -> AsyncIterator[RepositoryHandle]:
     async with httpx.AsyncClient(transport=httpx.MockTransport(backend)) as http:
         app = GitHubApp(1, shared_github.app.private_key, http=http, clock=TestClock())
-        yield app.repository(5, 7, "octo/app")
+        yield RepositoryHandle(app, 5, 7, "octo/app")
 
 
 async def found(remote: RepositoryHandle, base: str | None = "main") -> PassingJob | None:

@@ -81,7 +81,7 @@ def test_what_another_step_prints_while_all_is_well_is_new_in_this_one() -> None
 def test_a_line_without_any_word_of_failure_is_told_for_being_new() -> None:
     calm = [f"suite {n % 40} took {n} ms" for n in range(8_000)]
     odd = "suite 41 gave back its rope"
-    red = job(step("./run", [*calm[:4_000], odd, *calm[4_000:]], 1))
+    red = job(step("./run", [*calm[:4_000], odd, *calm[4_000:6_000], odd, *calm[6_000:]], 1))
     assert odd not in distill([red]).excerpt
     assert odd in distill([red], twin=learn([job(step("./run", calm))])).excerpt
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import hyperscan
 import pytest
 
-from loops.evidence.patterns import Patterns
+from loops.patterns.scanner import Patterns
 
 WORDS = ["error", "failed"]
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import hyperscan
 
-from loops.evidence.compiled import compiled
+from loops.patterns.compiled import compiled
 
 Found = Callable[[int, int, int, int, object], None]
 """Called with the pattern's index, 0, the offset behind its end, and two things of Hyperscan's own."""
