@@ -168,29 +168,23 @@ def _lacking(held: Mapping[str, str], needed: Mapping[str, str]) -> list[str]:
 
 
 async def _database(settings: Settings) -> list[Found]:
-    from sqlalchemy import text
-
-    from app.web.health import newest
     from loops.store.database import Database
+    from loops.store.schema import look
 
     database = Database(settings.database)
     shown = "SQLite" if database.sqlite else "PostgreSQL"
     try:
-        async with database.read() as tx:
-            await tx.execute(text("SELECT 1"))
-            try:
-                current = list((await tx.execute(text("SELECT version_num FROM alembic_version"))).scalars())
-            except Exception:
-                return [Found("database", "fail", f"{shown} answers, and has no tables", "Run `greenloop migrate`.")]
-    except Exception as error:
-        mend = "Check GREENLOOP_DATABASE_URL, and that the server runs and lets this machine in."
-        return [Found("database", "fail", f"{shown} does not answer: {type(error).__name__}", mend)]
+        found = await look(database)
     finally:
         await database.close()
-    if current != newest():
-        says = f"{shown} has the schema {current}, this version needs {newest()}"
-        mend = "Run `greenloop migrate`; if it does not know that schema, run the version that made it, or a newer one."
-        return [Found("database", "fail", says, mend)]
+    if not found.usable and "does not answer" in found.says:
+        mend = "Check GREENLOOP_DATABASE_URL, and that the server runs and lets this machine in."
+        return [Found("database", "fail", f"{shown}: {found.says}", mend)]
+    if not found.usable:
+        return [Found("database", "fail", f"{shown}: {found.says}", "Run `greenloop migrate`.")]
+    if found.says != "ok":
+        mend = "Run the version that made it, or a newer one, unless an upgrade is under way."
+        return [Found("database", "warn", f"{shown}: {found.says}", mend)]
     return [Found("database", "ok", f"{shown}, at the current schema")]
 
 

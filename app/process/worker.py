@@ -22,8 +22,9 @@ from loops.boxes.troubles import follow_troubles
 from loops.context import Loop
 from loops.engine.tasks import functions, sweep
 from loops.requests.missed_deliveries import redeliver_missed
-from loops.store import queue
+from loops.store import queue, schema
 from loops.store.background import end
+from loops.store.database import Database
 
 log = structlog.get_logger(__name__)
 
@@ -48,7 +49,12 @@ async def run(
     """
     stop = stop or on_signals()
     pulse = Pulse()
-    async with _observed(pulse, ops), open_loop(settings, redis_url, worker_name()) as loop:
+    async with contextlib.AsyncExitStack() as stack:
+        await stack.enter_async_context(_observed(pulse, ops))
+        await _schema_there(settings, stop, pulse)
+        if stop.is_set():
+            return
+        loop = await stack.enter_async_context(open_loop(settings, redis_url, worker_name()))
         pulse.loop = loop
         log.info("worker.start", worker=loop.leases.worker)
         parts: dict[str, tuple[float, Callable[[], Awaitable[object]]]] = {
@@ -63,6 +69,23 @@ async def run(
         log.info("worker.stop", worker=loop.leases.worker)
         await asyncio.gather(*tasks)
         pulse.loop = None
+
+
+async def _schema_there(settings: Settings, stop: asyncio.Event, pulse: Pulse) -> None:
+    """Wait for a database with the tables of this version, which another process migrates; each reason is told once."""
+    told: set[str] = set()
+
+    def tell(why: str) -> None:
+        pulse.beat("sweep", "waiting")  # who waits does not hang
+        if why not in told:
+            told.add(why)
+            log.warning("worker.waits", why=why)
+
+    database = Database(settings.database)
+    try:
+        await schema.wait(database, stop, tell)
+    finally:
+        await database.close()
 
 
 @contextlib.asynccontextmanager

@@ -1,17 +1,14 @@
 """/healthz: the process lives. /readyz: it can do its work."""
 
 import asyncio
-from functools import cache
 
-from alembic.script import ScriptDirectory
-from sqlalchemy import text
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from app.web.state import app_state
 from loops.store.database import Database
-from loops.store.migrations import config
 from loops.store.queue import Queue
+from loops.store.schema import look
 
 SECONDS = 3.0
 
@@ -29,21 +26,10 @@ async def readyz(request: Request) -> Response:
 
 async def readiness(database: Database, queue: Queue, **more: int) -> Response:
     """How database and Redis are, and `more` figures beside them."""
-    tables, redis = await asyncio.gather(_database(database), _redis(queue))
-    ready = tables == "ok"
-    status = "ok" if ready and redis == "ok" else "degraded" if ready else "unavailable"
-    return JSONResponse({"status": status, "database": tables, "redis": redis, **more}, 200 if ready else 503)
-
-
-async def _database(database: Database) -> str:
-    try:
-        async with asyncio.timeout(SECONDS), database.read() as tx:
-            current = (await tx.execute(text("SELECT version_num FROM alembic_version"))).scalars().all()
-    except Exception as error:
-        return f"not reachable, or without tables (greenloop migrate): {type(error).__name__}"
-    if list(current) != newest():
-        return f"schema is {current}, this version needs {newest()}: run greenloop migrate"
-    return "ok"
+    schema, redis = await asyncio.gather(look(database), _redis(queue))
+    status = "ok" if schema.usable and redis == "ok" else "degraded" if schema.usable else "unavailable"
+    said = {"status": status, "database": schema.says, "redis": redis, **more}
+    return JSONResponse(said, 200 if schema.usable else 503)
 
 
 async def _redis(queue: Queue) -> str:
@@ -54,9 +40,3 @@ async def _redis(queue: Queue) -> str:
     except TimeoutError:
         pass
     return "not reachable: work goes on at the pace of the workers' sweep"
-
-
-@cache
-def newest() -> list[str]:
-    """The schema that this version of the service needs."""
-    return list(ScriptDirectory.from_config(config("sqlite://")).get_heads())

@@ -14,12 +14,14 @@ from cryptography.fernet import Fernet
 from sqlalchemy import text
 
 from app.commands.common import listen
+from app.logging import configure
 from app.process.worker import run
 from app.settings import Settings
 from app.web.app import create_app, server
 from app.web.ops import STALE_SECONDS, Pulse, worker_app
 from github.emulator import LocalGitHub
 from loops.store.database import Database
+from loops.store.migrations import upgrade
 
 
 def free_port() -> int:
@@ -72,10 +74,39 @@ async def test_a_worker_says_how_it_is_and_what_it_did(tmp_path: Path, sqlite_ur
             assert "greenloop_queue_age_seconds 0.0" in figures.splitlines()
             database = Database(sqlite_url)
             async with database.write() as tx:
-                await tx.execute(text("UPDATE alembic_version SET version_num = 'old'"))
+                await tx.execute(text("DELETE FROM alembic_version"))
             await database.close()
             assert "greenloop migrate" in (await until(http, "/readyz", 503)).json()["database"]
             assert (await http.get("/healthz")).status_code == 200, "another pod would not do better"
+            stop.set()
+
+
+async def test_a_worker_waits_for_the_tables_and_says_so_in_one_line(
+    tmp_path: Path, redis_url: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    configure("info", json=False)
+    url = f"sqlite:///{tmp_path / 'new.db'}"
+    async with LocalGitHub() as local:
+        settings = Settings(
+            data=tmp_path,
+            database_url=url,
+            app_id=local.app.id,
+            app_private_key=local.app.private_key,
+            encryption_keys=Fernet.generate_key().decode(),
+            github_api_url=local.api_url,
+            github_web_url=local.web_url,
+        )
+        stop, ops = asyncio.Event(), listen("127.0.0.1", 0)
+        async with running(run(settings, redis_url, stop=stop, ops=ops), ops.getsockname()[1]) as http:
+            await asyncio.sleep(3)  # three times as long as between two looks
+            assert (await http.get("/healthz")).status_code == 200
+            assert (await http.get("/readyz")).json() == {"status": "starting"}
+            said = capfd.readouterr()
+            lines = [line for line in (said.out + said.err).splitlines() if "worker" in line]
+            assert len(lines) == 1 and "greenloop migrate" in lines[0], lines
+            assert "Traceback" not in said.out + said.err
+            await upgrade(url)
+            assert (await until(http, "/readyz", 200)).json()["database"] == "ok"
             stop.set()
 
 
