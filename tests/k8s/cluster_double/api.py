@@ -6,9 +6,11 @@ import copy
 from typing import Any
 
 from tests.k8s.cluster_double.admission.admit import admit
+from tests.k8s.cluster_double.admission.defaults import default_pod
 from tests.k8s.cluster_double.network import Network
-from tests.k8s.cluster_double.objects.errors import bad_request, invalid
-from tests.k8s.cluster_double.objects.patches import applied, patched
+from tests.k8s.cluster_double.objects.errors import Refused, bad_request, invalid
+from tests.k8s.cluster_double.objects.ownership import Ownership
+from tests.k8s.cluster_double.objects.patches import patched
 from tests.k8s.cluster_double.objects.resources import BY_KIND, RESOURCES, Resource
 from tests.k8s.cluster_double.objects.store import Store
 from tests.k8s.cluster_double.validation.shape import check_shape
@@ -20,6 +22,8 @@ Object = dict[str, Any]
 POD = BY_KIND["Pod"]
 ACCOUNT = BY_KIND["ServiceAccount"]
 ENDED = ("Succeeded", "Failed")
+# Finalizers that controllers of Kubernetes take away once the pods are gone.
+PROTECTIONS = {"kubernetes.io/pvc-protection"}
 # How long a new namespace has no default account, and takes no pods.
 ACCOUNT_SECONDS = 0.3
 
@@ -30,7 +34,7 @@ class Api:
     def __init__(self, store: Store, network: Network | None = None) -> None:
         self.store = store
         self._network = network or Network()
-        self._applied: dict[tuple[str, str], Object] = {}
+        self._ownership = Ownership()
 
     def create(self, resource: Resource, namespace: str, body: Object, *, strict: bool, dry: bool = False) -> Object:
         item = self._received(resource, namespace, body)
@@ -82,21 +86,32 @@ class Api:
         return self.update(resource, namespace, name, after, strict=strict)
 
     def apply(
-        self, resource: Resource, namespace: str, name: str, body: Any, manager: str, *, strict: bool, dry: bool = False
+        self,
+        resource: Resource,
+        namespace: str,
+        name: str,
+        body: Any,
+        manager: str,
+        *,
+        strict: bool,
+        force: bool = False,
+        dry: bool = False,
     ) -> Object:
         """Server-side apply: create, or bring the fields of this manager to what it wants now."""
         if not isinstance(body, dict):
             raise bad_request("an apply patch is an object")
+        if not manager:
+            words = "fieldManager: Required value: is required for apply patch"
+            raise Refused(422, "Invalid", f'PatchOptions.meta.k8s.io "" is invalid: {words}')
         before = self.store.find(resource, namespace, name)
         if before is None:
             result = self.create(resource, namespace, body, strict=strict, dry=dry)
         else:
-            last = self._applied.get((before["metadata"]["uid"], manager), {})
-            result = applied(before, last, body)
+            result = self._ownership.apply(before, manager, body, force=force)
             if not dry:
                 result = self.update(resource, namespace, name, result, strict=strict)
         if not dry:
-            self._applied[result["metadata"]["uid"], manager] = copy.deepcopy(body)
+            self._ownership.note(result, manager, body)
         return result
 
     def set_status(self, resource: Resource, namespace: str, name: str, status: Object) -> Object:
@@ -119,15 +134,23 @@ class Api:
                 return self.store.mark_deleted(resource, item, grace)
         elif item["metadata"].get("finalizers"):
             return self.store.mark_deleted(resource, item, 0)
-        if resource.kind == "Namespace":
-            self._empty(name)
+        if resource.kind == "Namespace" and not self._empty(name):
+            going = self.store.mark_deleted(resource, item, 0)
+            return self.store.update(resource, going | {"status": {"phase": "Terminating"}})
         return self.store.remove(resource, namespace, name)
 
-    def _empty(self, namespace: str) -> None:
+    def _empty(self, namespace: str) -> bool:
+        """Whether nothing is left in the namespace. What has a finalizer of somebody's waits for it."""
+        left = False
         for resource in RESOURCES:
             if resource.namespaced:
                 for item in self.store.list(resource, namespace):
-                    self.store.remove(resource, namespace, item["metadata"]["name"])
+                    if set(item["metadata"].get("finalizers") or []) - PROTECTIONS:
+                        self.store.mark_deleted(resource, item, 0)
+                        left = True
+                    else:
+                        self.store.remove(resource, namespace, item["metadata"]["name"])
+        return not left
 
     def _received(self, resource: Resource, namespace: str, body: Any) -> Object:
         if not isinstance(body, dict) or not isinstance(body.get("metadata", {}), dict):
@@ -140,6 +163,8 @@ class Api:
         metadata.pop("managedFields", None)
         if metadata.get("creationTimestamp", "") is None:
             del metadata["creationTimestamp"]
+        if resource.kind == "Pod" and isinstance(item.get("spec"), dict):
+            default_pod(item["spec"])
         if resource.kind == "Secret" and isinstance(item.get("stringData"), dict):
             plain = {key: base64.b64encode(str(text).encode()).decode() for key, text in item.pop("stringData").items()}
             item["data"] = {**(item.get("data") or {}), **plain}

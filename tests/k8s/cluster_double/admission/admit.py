@@ -8,7 +8,7 @@ from tests.k8s.cluster_double.admission.podsecurity import ENFORCE, refusal
 from tests.k8s.cluster_double.objects.errors import forbidden, not_found
 from tests.k8s.cluster_double.objects.resources import BY_KIND, Resource
 from tests.k8s.cluster_double.objects.store import Store
-from tests.k8s.cluster_double.validation.quantities import quantity
+from tests.k8s.cluster_double.validation.quantities import quantity, shown
 
 Object = dict[str, Any]
 
@@ -133,9 +133,10 @@ def _quota(store: Store, resource: Resource, item: Object, namespace: str) -> No
             raise forbidden(resource, item["metadata"]["name"], why)
         over = [key for key in hard if key in asked and used[key] + asked[key] > quantity(hard[key])]
         if over:
+            over.sort()
             parts = {
-                "requested": [f"{key}={asked[key]}" for key in over],
-                "used": [f"{key}={used[key]}" for key in over],
+                "requested": [f"{key}={shown(asked[key])}" for key in over],
+                "used": [f"{key}={shown(used[key])}" for key in over],
                 "limited": [f"{key}={hard[key]}" for key in over],
             }
             words = ", ".join(f"{title}: {','.join(values)}" for title, values in parts.items())

@@ -5,9 +5,11 @@ from typing import Any
 
 from tests.k8s.cluster_double.api import Api
 from tests.k8s.cluster_double.objects.errors import Refused
-from tests.k8s.cluster_double.objects.resources import RESOURCES, Resource
+from tests.k8s.cluster_double.objects.resources import BY_KIND, RESOURCES, Resource
 
 Object = dict[str, Any]
+
+NAMESPACE = BY_KIND["Namespace"]
 
 
 class Garbage:
@@ -20,12 +22,20 @@ class Garbage:
         """Follow the store until cancelled."""
         async for change in self._api.store.changes(self._api.store.version):
             if change.after is None:
+                self._finish(change.item["metadata"].get("namespace", ""))
                 for resource in RESOURCES:
                     for item in self._api.store.list(resource):
                         if any(by["uid"] == change.item["metadata"]["uid"] for by in _owners(item)):
                             self._collect(resource, item)
             elif change.before is None and _owners(change.item):
                 self._collect(change.resource, change.item)
+
+    def _finish(self, namespace: str) -> None:
+        """Remove a namespace that is being deleted once nothing is left in it."""
+        found = self._api.store.find(NAMESPACE, "", namespace)
+        left = any(self._api.store.list(resource, namespace) for resource in RESOURCES if resource.namespaced)
+        if found is not None and found["metadata"].get("deletionTimestamp") and not left:
+            self._api.store.remove(NAMESPACE, "", namespace)
 
     def _collect(self, resource: Resource, item: Object) -> None:
         """Delete an object none of whose owners is there."""

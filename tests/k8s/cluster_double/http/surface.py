@@ -153,7 +153,9 @@ def _object(surface: Surface, request: Request, verb: str, target: Target, body:
         return JSONResponse(api.update(resource, namespace, name, body, strict=strict))
     if media in APPLY:
         manager = query.get("fieldManager", "")
-        return JSONResponse(api.apply(resource, namespace, name, body, manager, strict=strict, dry=dry))
+        force, there = query.get("force") == "true", api.store.find(resource, namespace, name) is not None
+        made = api.apply(resource, namespace, name, body, manager, strict=strict, force=force, dry=dry)
+        return JSONResponse(made, 200 if there else 201)
     if verb == "patch":
         return JSONResponse(api.patch(resource, namespace, name, body, media, strict=strict, dry=dry))
     options = body | ({"gracePeriodSeconds": int(query["gracePeriodSeconds"])} if "gracePeriodSeconds" in query else {})

@@ -40,7 +40,7 @@ def patched(item: Object, patch: Any, media: str) -> Object:
 def applied(item: Object, before: Object, wanted: Object) -> Object:
     """Server-side apply for one manager: what it applied `before` and no longer wants goes, the rest is merged.
 
-    https://kubernetes.io/docs/reference/using-api/server-side-apply/; managers never conflict here.
+    https://kubernetes.io/docs/reference/using-api/server-side-apply/
     """
     return _object(_strategic(_without(item, before, wanted), wanted, ""))
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tests.k8s.cluster_double.objects.errors import Refused, already_exists, conflict, expired, modified, not_found
+from tests.k8s.cluster_double.objects.errors import Refused, already_exists, expired, modified, not_found
 from tests.k8s.cluster_double.objects.resources import Resource
 
 Object = dict[str, Any]
@@ -19,6 +19,10 @@ Key = tuple[Resource, str, str]
 # A fresh etcd is never at version 1 either; starting higher keeps "watch from 1" expired, as on every real cluster.
 FIRST_VERSION = 1000
 HISTORY = 2000
+PRECONDITIONS = {
+    "uid": ("UID", "The object might have been deleted and then recreated"),
+    "resourceVersion": ("ResourceVersion", "The object might have been modified"),
+}
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,7 @@ class Store:
         if after == before:
             return copy.deepcopy(before)
         ended = after["metadata"].get("deletionTimestamp") and not after["metadata"].get("finalizers")
-        if ended and resource.kind != "Pod":
+        if ended and resource.kind not in ("Pod", "Namespace"):
             return self._remove(key)
         return self._write(key, before, after)
 
@@ -138,8 +142,12 @@ class Store:
         for field in ("uid", "resourceVersion"):
             wanted = preconditions.get(field)
             if wanted is not None and wanted != metadata[field]:
-                why = f"Precondition failed: {field} in precondition: {wanted}, in object meta: {metadata[field]}"
-                raise conflict(resource, metadata["name"], why)
+                what, end = PRECONDITIONS[field]
+                why = (
+                    f"the {what} in the precondition ({wanted}) does not match the {what} in record ({metadata[field]})"
+                )
+                message = f'Operation cannot be fulfilled on {resource.kind} "{metadata["name"]}": {why}. {end}'
+                raise Refused(409, "Conflict", message, {"name": metadata["name"], "kind": resource.plural})
 
     def compact(self) -> None:
         """Forget the history, as etcd does every five minutes: watches from older versions are expired now."""

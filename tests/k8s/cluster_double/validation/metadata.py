@@ -41,10 +41,10 @@ def metadata(resource: Resource, item: Object) -> Iterator[str]:
         yield from each_bad("metadata.annotations", key, label_key(key.lower()))
     if sum(len(key) + len(value) for key, value in annotations.items()) > ANNOTATION_BYTES:
         yield too_long("metadata.annotations", ANNOTATION_BYTES)
-    for at, owner in enumerate(item.get("ownerReferences") or []):
+    for owner in item.get("ownerReferences") or []:
         for field in ("apiVersion", "kind", "name", "uid"):
             if not owner.get(field):
-                yield bad(f"metadata.ownerReferences[{at}].{field}", owner.get(field, ""), "must not be empty")
+                yield bad(f"metadata.ownerReferences.{field}", owner.get(field, ""), "must not be empty")
     for finalizer in item.get("finalizers") or []:
         yield from each_bad("metadata.finalizers", finalizer, label_key(finalizer))
 

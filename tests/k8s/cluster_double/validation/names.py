@@ -22,38 +22,34 @@ SERVICE_WORDS = (
 )
 
 
-def _form(words: str, pattern: str, *examples: str) -> str:
-    told = " or ".join(f"'{example}'," for example in examples)
-    return (
-        f"{words} (e.g. {told} regex used for validation is '{pattern}')"
-        if examples
-        else (f"{words} (regex used for validation is '{pattern}')")
-    )
+def form(words: str, pattern: str, *examples: str) -> str:
+    told = " or ".join(f"'{example}', " for example in examples)
+    return f"{words} ({'e.g. ' if told else ''}{told}regex used for validation is '{pattern}')"
 
 
 def dns_label(value: str) -> Iterator[str]:
     if len(value) > 63:
-        yield "must be no more than 63 bytes"
+        yield "must be no more than 63 characters"
     if re.fullmatch(LABEL, value):
         return
     if re.fullmatch(SUBDOMAIN, value):
         yield "must not contain dots"
     else:
-        yield _form(LABEL_WORDS, LABEL, "my-name", "123-abc")
+        yield form(LABEL_WORDS, LABEL, "my-name", "123-abc")
 
 
 def dns_subdomain(value: str) -> Iterator[str]:
     if len(value) > 253:
-        yield "must be no more than 253 bytes"
+        yield "must be no more than 253 characters"
     if not re.fullmatch(SUBDOMAIN, value):
-        yield _form(SUBDOMAIN_WORDS, SUBDOMAIN, "example.com")
+        yield form(SUBDOMAIN_WORDS, SUBDOMAIN, "example.com")
 
 
 def service_name(value: str) -> Iterator[str]:
     if len(value) > 63:
         yield "must be no more than 63 characters"
     if not re.fullmatch(SERVICE, value):
-        yield _form(SERVICE_WORDS, SERVICE, "my-name", "abc-123")
+        yield form(SERVICE_WORDS, SERVICE, "my-name", "abc-123")
 
 
 def path_segment(value: str) -> Iterator[str]:
@@ -68,7 +64,7 @@ def path_segment(value: str) -> Iterator[str]:
 def label_key(value: str) -> Iterator[str]:
     *prefixes, name = value.split("/")
     if len(prefixes) > 1:
-        words = _form(KEY_WORDS, KEY, "MyName", "my.name", "123-abc")
+        words = form(KEY_WORDS, KEY, "MyName", "my.name", "123-abc")
         yield f"a valid label key {words} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
         return
     for prefix in prefixes:
@@ -81,14 +77,14 @@ def label_key(value: str) -> Iterator[str]:
     elif len(name) > 63:
         yield "name part must be no more than 63 bytes"
     if not re.fullmatch(KEY, name):
-        yield "name part " + _form(KEY_WORDS, KEY, "MyName", "my.name", "123-abc")
+        yield "name part " + form(KEY_WORDS, KEY, "MyName", "my.name", "123-abc")
 
 
 def label_value(value: str) -> Iterator[str]:
     if len(value) > 63:
         yield "must be no more than 63 bytes"
     if not re.fullmatch(f"({KEY})?", value):
-        yield _form(VALUE_WORDS, f"({KEY})?", "MyValue", "my_value", "12345")
+        yield form(VALUE_WORDS, f"({KEY})?", "MyValue", "my_value", "12345")
 
 
 def variable(value: str) -> Iterator[str]:
@@ -102,7 +98,7 @@ def config_key(value: str) -> Iterator[str]:
         yield "must be no more than 253 characters"
     if not re.fullmatch(r"[-._a-zA-Z0-9]+", value):
         words = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
-        yield _form(words, "[-._a-zA-Z0-9]+", "key.name", "KEY_NAME", "key-name")
+        yield form(words, "[-._a-zA-Z0-9]+", "key.name", "KEY_NAME", "key-name")
     elif value == ".":
         yield "must not be '.'"
     elif value.startswith(".."):

@@ -130,7 +130,7 @@ def service(spec: Object) -> Iterator[str]:
 
 def ingress(spec: Object) -> Iterator[str]:
     if not spec.get("rules") and not spec.get("defaultBackend"):
-        yield "spec: Invalid value: null: either `defaultBackend` or `rules` must be specified"
+        yield bad("spec", spec.get("rules"), "either `defaultBackend` or `rules` must be specified")
     for at, rule in enumerate(spec.get("rules") or []):
         if host := rule.get("host"):
             yield from each_bad(f"spec.rules[{at}].host", host, dns_subdomain(host.removeprefix("*.")))

@@ -24,8 +24,8 @@ def resource_quota(spec: Object) -> Iterator[str]:
         here = f"spec.hard[{key}]"
         yield from each_bad(here, key, label_key(key))
         if "/" not in key and key not in COUNTED:
-            yield bad(here, key, "must be a standard resource for quota")
             yield bad(here, key, "must be a standard resource type or fully qualified")
+            yield bad(here, key, "must be a standard resource for quota")
         whole = key in ("pods", "secrets", "services", "configmaps", "persistentvolumeclaims")
         if whole and quantity(value) % 1:
             yield bad(here, str(value), "must be an integer")
@@ -87,7 +87,5 @@ def _subject(path: str, subject: Object) -> Iterator[str]:
             yield from each_bad(f"{path}.name", subject["name"], dns_subdomain(subject["name"]))
         if subject.get("apiGroup"):
             yield unknown(f"{path}.apiGroup", subject["apiGroup"], ("",))
-        if not subject.get("namespace"):
-            yield required(f"{path}.namespace")
     elif kind not in ("User", "Group"):
         yield unknown(f"{path}.kind", kind or "", ("ServiceAccount", "User", "Group"))

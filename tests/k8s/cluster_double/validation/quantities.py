@@ -29,6 +29,17 @@ def quantity(text: object) -> Decimal:
     return number.scaleb(SUFFIXES[suffix])
 
 
+def shown(value: Decimal) -> str:
+    """A value as Kubernetes writes it: in thousandths where it is no whole number, with the largest binary suffix."""
+    if value % 1:
+        return f"{int(value * 1000)}m"
+    whole, suffix = int(value), ""
+    for name in BINARY:
+        if whole and whole % 1024 == 0:
+            whole, suffix = whole // 1024, name
+    return f"{whole}{suffix}"
+
+
 def refuse_unreadable(resource: Resource, item: object) -> None:
     """Raises Refused 400 for a quantity that is none: such a body is not even decoded."""
     for value in _quantities(item):

@@ -30,14 +30,18 @@ def check_shape(resource: Resource, item: Object, *, strict: bool) -> list[str]:
             elif problem["type"] == "missing":
                 missing.append(required(path))
             elif problem.get("input") is not None:
-                words = f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}'
+                words = _unreadable(resource)
                 raise bad_request(f"{words}: json: cannot unmarshal at {path}: {problem['msg']}") from error
         if unknown and strict:
-            raise bad_request("strict decoding error: " + ", ".join(unknown)) from error
+            raise bad_request(f"{_unreadable(resource)}: strict decoding error: {', '.join(unknown)}") from error
         if missing:
             raise invalid(resource, str(item.get("metadata", {}).get("name", "")), missing) from error
         return unknown
     return []
+
+
+def _unreadable(resource: Resource) -> str:
+    return f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}'
 
 
 def _path(location: tuple[int | str, ...]) -> str:

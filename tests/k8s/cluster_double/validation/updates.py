@@ -62,7 +62,9 @@ def _kind(kind: str, before: Object, after: Object) -> Iterator[str]:
     elif kind == "Job" and old.get("template") != new.get("template"):
         yield f"spec.template: Invalid value: {IMMUTABLE}"
     elif kind == "RoleBinding" and before.get("roleRef") != after.get("roleRef"):
-        yield bad("roleRef", after.get("roleRef"), "cannot change roleRef")
+        wanted = after.get("roleRef") or {}
+        names = {"APIGroup": "apiGroup", "Kind": "kind", "Name": "name"}
+        yield bad("roleRef", {key: wanted.get(name, "") for key, name in names.items()}, "cannot change roleRef")
     elif kind in ("Secret", "ConfigMap"):
         yield from _configuration(kind, before, after)
 

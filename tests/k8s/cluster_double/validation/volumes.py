@@ -14,8 +14,6 @@ NAMED = {"secret": "secretName", "configMap": "name", "persistentVolumeClaim": "
 
 def volume(path: str, item: Object) -> Iterator[str]:
     kinds = [kind for kind in sorted(item) if kind != "name"]
-    if not kinds:
-        yield required(path, "must specify a volume type")
     for kind in kinds[1:]:
         yield denied(f"{path}.{kind}", "may not specify more than 1 volume type")
     for kind in kinds[:1]:

@@ -8,6 +8,7 @@ from typing import Any
 from tests.k8s.cluster_double.objects.selectors import matches
 from tests.k8s.cluster_double.validation.causes import bad, not_negative, one_of, required, unknown
 from tests.k8s.cluster_double.validation.metadata import labels, selector
+from tests.k8s.cluster_double.validation.names import form
 from tests.k8s.cluster_double.validation.pods import pod
 
 Object = dict[str, Any]
@@ -53,14 +54,14 @@ def _template(template: Object, claims: Sequence[str] = ()) -> Iterator[str]:
 
 
 def autoscaler(spec: Object) -> Iterator[str]:
-    least, most = spec.get("minReplicas"), spec.get("maxReplicas", 0)
-    if least is not None and least < 1:
+    least, most = spec.get("minReplicas", 1), spec.get("maxReplicas", 0)
+    if least < 1:
         yield bad("spec.minReplicas", least, "must be greater than or equal to 1")
     if most == 0:
         yield required("spec.maxReplicas", "must be set and greater than 0")
     elif most < 0:
         yield bad("spec.maxReplicas", most, "must be greater than or equal to 1")
-    if least is not None and most < least:
+    if most < least:
         yield bad("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`")
     for field in ("kind", "name"):
         if not (spec.get("scaleTargetRef") or {}).get(field):
@@ -74,7 +75,7 @@ def disruption_budget(spec: Object) -> Iterator[str]:
         value = spec.get(field)
         if isinstance(value, str) and not re.fullmatch(r"[0-9]+%", value):
             words = "a valid percent string must be a numeric string followed by an ending '%'"
-            yield bad(f"spec.{field}", value, f"{words} (e.g. '1%', or '93%', regex used for validation is '[0-9]+%')")
+            yield bad(f"spec.{field}", value, form(words, "[0-9]+%", "1%", "93%"))
         elif isinstance(value, str) and int(value[:-1]) > 100:
             yield bad(f"spec.{field}", value, "must not be greater than 100%")
         elif isinstance(value, int):
