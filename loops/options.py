@@ -32,6 +32,12 @@ class LoopOptions(BaseModel):
     cap: int = Field(
         3, ge=0, le=20, description="Attempts Greenloop starts by itself. Three: later ones rarely turn green."
     )
+    overload_seconds: float = Field(
+        60,
+        gt=0,
+        description="Pause before a turn is tried again that its model's provider refused for load; it doubles each "
+        "time, and the provider's own time wins.",
+    )
     turn_seconds: float = Field(1800, gt=0, description="Wall clock of one turn. Half an hour covers long test suites.")
     turn_steps: int = Field(200, ge=1, description="Steps of the agent in one turn; a runaway shows here first.")
     output_bytes: int = Field(

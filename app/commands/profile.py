@@ -2,6 +2,7 @@
 
 import sys
 import time
+from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
@@ -23,13 +24,16 @@ def add(
     model: Annotated[str | None, typer.Option(help="Model, as the runtime names it.")] = None,
     base_url: Annotated[str | None, typer.Option(help="Endpoint, where it is not the provider's usual one.")] = None,
     default: Annotated[bool, typer.Option("--default", help="Use it where nobody chooses.")] = False,
+    fallback: Annotated[
+        str | None, typer.Option(help="Name of the account to go on with while the provider refuses this one.")
+    ] = None,
 ) -> None:
     """Keep an account. The secret is read from standard input, so that no shell remembers it."""
     from loops.accounts.accounts import NewAccount
     from loops.accounts.accounts import add as keep
 
     secret = read_secret("profile add").strip()
-    wanted = NewAccount(installation, name, provider, kind, secret, person, model, base_url, default)
+    wanted = NewAccount(installation, name, provider, kind, secret, person, model, base_url, default, fallback)
     kept = with_vault(lambda database, vault: keep(database, vault, wanted, time.time()))
     print(f"{kept.id}: {kept.name} ({kept.provider}), runtimes: {', '.join(kept.runtimes)}")
 
@@ -46,6 +50,10 @@ def list_() -> None:
         owner = f"person {each.person_id}" if each.person_id else "everybody"
         mark = " default" if each.is_default else ""
         runtimes = ", ".join(each.runtimes)
+        mark += f", else {each.fallback}" if each.fallback else ""
+        if each.limited_until is not None and each.limited_until > time.time():
+            until = datetime.fromtimestamp(each.limited_until, UTC)
+            mark += f"; its provider refused it ({each.limited_why}): left alone until {until:%Y-%m-%d %H:%M} UTC"
         print(f"{each.id}: {each.name} ({each.provider}, {each.credential_kind}) for {owner}: {runtimes}{mark}")
 
 

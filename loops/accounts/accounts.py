@@ -4,9 +4,10 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
 
-from loops.accounts.credentials import kind_of
+from loops.accounts.credentials import kind_named, kind_of
 from loops.accounts.logins import check
 from loops.runtimes import profiles
 from loops.secrets.vault import Vault
@@ -19,7 +20,10 @@ _ENDPOINT = re.compile(r"https?://[^\s/?#{}]+[^\s?#{}]*\Z")
 
 @dataclass(frozen=True)
 class NewAccount:
-    """An account to add. `installation` is the login that installed the App; `person` a login, None: for everybody."""
+    """An account to add. `installation` is the login that installed the App; `person` a login, None: for everybody.
+
+    `fallback` is the name of another account, of the same owner or of everybody, for when the provider refuses this.
+    """
 
     installation: str
     name: str
@@ -30,11 +34,16 @@ class NewAccount:
     model: str | None = None
     base_url: str | None = None
     default: bool = False
+    fallback: str | None = None
 
 
 @dataclass(frozen=True)
 class Shown:
-    """An account without its secret, and the runtimes it can drive."""
+    """An account without its secret, and the runtimes it can drive.
+
+    `fallback` is the name of the one that stands in for it. `limited_until`: its provider refused it (`limited_why`, a
+    `FailureKind`), and no turn uses it before.
+    """
 
     id: int
     installation_id: int
@@ -45,21 +54,27 @@ class Shown:
     model: str | None
     is_default: bool
     runtimes: tuple[str, ...]
+    fallback: str | None = None
+    limited_until: float | None = None
+    limited_why: str | None = None
 
 
 async def add(database: Database, vault: Vault, wanted: NewAccount, now: float) -> Shown:
     """Keep an account, its secret encrypted; one of the same owner and name is replaced.
 
-    Raises UnknownOwner, and ValueError for a secret or an endpoint that cannot be used.
+    Raises UnknownOwner, and ValueError for a secret, a provider or an endpoint that cannot be used, or without a model
+    where it takes one.
     """
     check(wanted.provider.strip().lower(), wanted.credential_kind, wanted.secret)
     if wanted.base_url and not _ENDPOINT.match(wanted.base_url):
         raise ValueError(f"The endpoint {wanted.base_url!r} is none: it begins with https:// or http:// and a host.")
+    profiles.check(_account(wanted), wanted.secret)
     async with database.write() as tx:
         installation = await installation_of(tx, wanted.installation)
         person = await person_of(tx, wanted.person) if wanted.person is not None else None
         owner = Profile.person_id == person if person is not None else Profile.person_id.is_(None)
         owned = (Profile.installation_id == installation, owner)
+        await _check_fallback(tx, wanted, installation, person)
         await tx.execute(delete(Profile).where(*owned, Profile.name == wanted.name))
         row = Profile(
             installation_id=installation,
@@ -71,6 +86,7 @@ async def add(database: Database, vault: Vault, wanted: NewAccount, now: float) 
             base_url=wanted.base_url,
             secret=vault.encrypt(wanted.secret),
             is_default=wanted.default,
+            fallback=wanted.fallback,
             created_at=now,
             updated_at=now,
         )
@@ -79,6 +95,21 @@ async def add(database: Database, vault: Vault, wanted: NewAccount, now: float) 
         if wanted.default:
             await tx.execute(update(Profile).where(*owned, Profile.id != row.id).values(is_default=False))
         return _shown(row)
+
+
+def _account(wanted: NewAccount) -> profiles.Profile:
+    kind = kind_named(wanted.credential_kind)
+    return profiles.Profile(wanted.provider.strip().lower(), kind, wanted.model or "", wanted.base_url or "")
+
+
+async def _check_fallback(tx: AsyncSession, wanted: NewAccount, installation: int, person: int | None) -> None:
+    """Raises ValueError where nothing that may stand in for the account has that name."""
+    if wanted.fallback is None:
+        return
+    owners = or_(Profile.person_id.is_(None), Profile.person_id == person)
+    there = select(Profile.id).where(Profile.installation_id == installation, Profile.name == wanted.fallback, owners)
+    if wanted.fallback == wanted.name or (await tx.execute(there.limit(1))).first() is None:
+        raise ValueError(f"There is no other account called {wanted.fallback!r} to fall back on: add that one first.")
 
 
 async def listed(database: Database) -> list[Shown]:
@@ -122,4 +153,7 @@ def _shown(row: Profile) -> Shown:
         row.model,
         row.is_default,
         profiles.runtimes_for(account),
+        row.fallback,
+        row.limited_until,
+        row.limited_why,
     )

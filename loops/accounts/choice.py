@@ -9,9 +9,19 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from loops.accounts.box_secrets import CannotPrepare
 from loops.accounts.credentials import kind_of
+from loops.accounts.limited import fallback_of, is_limited
 from loops.runtimes import profiles, registry
+from loops.runtimes.failures import WORDS, FailureKind
 from loops.runtimes.spec import RuntimeSpec
 from loops.store.tables import Profile
+
+
+class AccountLimited(Exception):
+    """The turn's account is left alone `until` then, since its provider limits it; the message says so."""
+
+    def __init__(self, until: float) -> None:
+        super().__init__("The model's provider limits how fast the account may go")
+        self.until = until
 
 
 class CannotRun(Exception):
@@ -43,14 +53,18 @@ async def choose(
     options: Mapping[str, Any],
     config: Mapping[str, Any],
     default: str,
+    now: float | None = None,
 ) -> Chosen:
     """The runtime asked for (`options`), else the repository's (`config`), else the first of the account.
 
-    Without an account, `default` in place of the last. Raises CannotRun.
+    Without an account, `default` in place of the last. Where the turn is to begin, at `now`, an account that its
+    provider refused gives way to the one that stands in for it. Raises CannotRun, and then AccountLimited.
     """
     requested, configured = options.get("runtime"), config.get("runtime")
     model = str(options.get("model") or config.get("model") or "")
     profile = await profile_of(tx, installation_id, owner_id)
+    if profile is not None and now is not None:
+        profile = await _usable(tx, profile, now)
     try:
         if profile is None:
             choice = profiles.Choice(*profiles.canonical(str(requested or configured or default)))
@@ -68,6 +82,18 @@ async def choose(
             "Add one with `greenloop profile add`."
         )
     return Chosen(runtime, model or profile.model or "", profile, choice.warning)
+
+
+async def _usable(tx: AsyncSession, profile: Profile, now: float) -> Profile:
+    """The account, or who stands in for it. Raises AccountLimited, or CannotRun where waiting alone mends nothing."""
+    if not is_limited(profile, now):
+        return profile
+    if (other := await fallback_of(tx, profile, now)) is not None:
+        return other
+    why = FailureKind(profile.limited_why or FailureKind.RATE_LIMIT)
+    if WORDS[why].way == "later":
+        raise AccountLimited(profile.limited_until or now)
+    raise CannotRun("The provider refused this account a moment ago, so no agent was started.", why.value)
 
 
 async def profile_of(tx: AsyncSession, installation_id: int, owner_id: int | None) -> Profile | None:

@@ -129,10 +129,18 @@ def credential_of(profile: Profile, vault: Vault) -> Credential:
 
 def kind_of(profile: Profile) -> CredentialKind:
     """What the profile's secret is. Raises CannotPrepare for a row of another time or hand."""
+    try:
+        return kind_named(profile.credential_kind)
+    except LookupError:
+        raise CannotPrepare(
+            f"profile {profile.name!r} holds a {profile.credential_kind!r}, which nobody can use"
+        ) from None
+
+
+def kind_named(name: str) -> CredentialKind:
+    """The kind of credential `name`. Raises LookupError."""
     kinds: dict[str, CredentialKind] = {kind: kind for kind in get_args(CredentialKind)}
-    if profile.credential_kind not in kinds:
-        raise CannotPrepare(f"profile {profile.name!r} holds a {profile.credential_kind!r}, which nobody can use")
-    return kinds[profile.credential_kind]
+    return kinds[name]
 
 
 def request_to_json(request: TurnRequest) -> dict[str, Any]:

@@ -146,14 +146,21 @@ async def why_stopped(loop: Loop, box: str) -> str:
     return "" if status.usable else status.message
 
 
-def restart_turn(turn: Turn, why: str) -> None:
-    """Queue the turn once more, and tell `why`; under another marker, since the old processes may still live."""
-    turn.lost += 1
+def restart_turn(turn: Turn, why: str, *, retry_at: float | None = None) -> None:
+    """Queue the turn once more, and tell `why`; under another marker, since the old processes may still live.
+
+    `retry_at`: not before, and not because a box was lost.
+    """
+    if retry_at is None:
+        turn.lost += 1
+    else:
+        turn.retries += 1
+    turn.retry_at = retry_at
     move_turn(turn, TurnStatus.QUEUED)
     turn.box, turn.result, turn.handed_at, turn.heartbeat_at = None, None, None, None
     turn.changed_files = []
     turn.output_offset, turn.parser_state, turn.trouble_at, turn.begun_at = 0, {}, None, None
-    turn.marker = f"{turn.marker.partition('_')[0]}_{turn.lost}"
+    turn.marker = f"{turn.marker.partition('_')[0]}_{turn.lost + turn.retries}"
     turn.waits = why or None
 
 

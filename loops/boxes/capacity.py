@@ -43,7 +43,8 @@ def busy_boxes() -> Select[str | None]:
 async def read_queue(tx: AsyncSession, loop: Loop, *, turn_id: int | None = None) -> dict[int, Verdict]:
     """What becomes of each turn that has no place yet.
 
-    A session whose steps fail and that is to be tried later holds up nobody behind it, unless it is that of `turn_id`.
+    A session whose steps fail and that is to be tried later holds up nobody behind it, unless it is that of `turn_id`;
+    neither does a turn that waits for its model's provider.
     """
     now = loop.clock()
     patient: ColumnElement[bool] = or_(Session.failures == 0, Session.due_at.is_(None), Session.due_at <= now)
@@ -52,6 +53,7 @@ async def read_queue(tx: AsyncSession, loop: Loop, *, turn_id: int | None = None
         .join(Session, Session.id == Turn.session_id)
         .where(Turn.status == TurnStatus.QUEUED, Turn.box.is_(None), Session.status.in_(OPEN_SESSION))
         .where(or_(patient, Turn.id == turn_id))
+        .where(or_(Turn.retry_at.is_(None), Turn.retry_at <= now))
         .order_by(Turn.id)
     )
     queued = [(turn, session.installation_id, owner_key(loop.options, session)) for turn, session in found]

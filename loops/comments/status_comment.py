@@ -54,8 +54,8 @@ class StatusComment:
     """A session as people see it.
 
     `attempt` counts from 1; 0 before the first one. `active` is the status of the turn that is open, with its `kind`,
-    what it waits for, in words, and its place in line (0: it is in none). `checks` is a verdict of
-    `github.checks.verdict`.
+    what it waits for, in words (`spared`: its model's provider), and its place in line (0: it is in none). `checks` is
+    a verdict of `github.checks.verdict`.
     """
 
     handle: str
@@ -73,6 +73,7 @@ class StatusComment:
     active: str | None = None
     kind: str = ""
     waits: str = ""
+    spared: bool = False
     place: int = 0
     checks: str = ""
     autofix: bool = True
@@ -124,6 +125,8 @@ def headline(comment: StatusComment) -> str:
         before = f" with {attempt}" if comment.kind == "checks" and attempt else ""
         if comment.place:
             return f"⏳ In line{before}: place {comment.place}"
+        if comment.spared:
+            return f"⏳ Waiting for the model's provider{before}"
         return f"⏳ Waiting for a box{before}" if comment.waits else f"⏳ About to start{before}"
     if comment.active == "ready":
         return f"⏳ About to repair: {attempt}" if comment.kind == "checks" and attempt else "⏳ About to start"

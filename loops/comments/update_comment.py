@@ -101,6 +101,7 @@ async def status_comment_of(
         active=active.status if active else None,
         kind=active.kind if active else "",
         waits=public_text((active.waits or "") if active else "", loop.web_urls),
+        spared=active is not None and (active.retry_at or 0.0) > loop.clock(),
         place=verdict.place if isinstance(verdict, Wait) else 0,
         checks=str(checks.get("state") or ""),
         autofix=session.options.get("autofix") is not False,

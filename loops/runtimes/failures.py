@@ -223,7 +223,7 @@ class Failure:
     retry_after: float | None = None
 
 
-_STATUS = re.compile(r"(?:status(?:_code)?:? |error:? |code:? |\()(\d{3})\b", re.IGNORECASE)
+_STATUS = re.compile(r"(?:status(?:_code)?:? |error:? |code:? |answered |\()(\d{3})\b", re.IGNORECASE)
 _DELAY = re.compile(r"(?:retry|try again)(?: again)?(?: in| after)? (\d+(?:\.\d+)?) ?(ms|m|s|h)?", re.IGNORECASE)
 _UNIT: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "": 1.0}
 

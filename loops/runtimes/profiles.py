@@ -53,6 +53,40 @@ def _how(profile: Profile, runtime: RuntimeSpec) -> Accepts | None:
     return next((each for each in fits if profile.credential in each.kinds), None)
 
 
+def providers() -> tuple[str, ...]:
+    """The providers that are known by name, in the order of the runtimes that know them."""
+    named = [each.provider for runtime in registry.every() for each in runtime.accepts if each.provider != ANY]
+    return tuple(dict.fromkeys([*named, *(name for runtime in registry.every() for name in runtime.providers)]))
+
+
+def check(profile: Profile, secret: str) -> None:
+    """Raises ValueError, without quoting the secret, for an account with which no turn could run.
+
+    Behind an endpoint of one's own any provider and any key goes: somebody's proxy gives out its own.
+    """
+    offered = runtimes_for(profile)
+    if not offered:
+        raise ValueError(f'No runtime takes a {profile.credential!r} of the provider "{profile.provider}".')
+    if profile.credential == "api_key" and not profile.base_url:
+        if profile.provider not in providers():
+            known = ", ".join(providers())
+            raise ValueError(
+                f'The provider "{profile.provider}" is not known. Known: {known}; any other needs --base-url.'
+            )
+        prefixes = {start: whose for runtime in registry.every() for start, whose in runtime.key_prefixes.items()}
+        whose = next((whose for start, whose in prefixes.items() if secret.startswith(start)), profile.provider)
+        if not _same(whose, profile.provider):
+            raise ValueError(f'This is a key of "{whose}", not of "{profile.provider}".')
+    if registry.get(offered[0]).needs_model and not profile.model:
+        raise ValueError(f'The "{offered[0]}" runtime, which such an account gets, needs a model: add --model.')
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two names of a provider are known to the same runtime by the first choice: `google`, `gemini`."""
+    first = [{each.provider for each in runtime.accepts if each.first_choice} for runtime in registry.every()]
+    return one == other or any({one, other} <= names for names in first)
+
+
 def resolve(profile: Profile, *, requested: str | None = None, configured: str | None = None) -> Choice:
     """The requested runtime, else the repository's, else the profile's first.
 

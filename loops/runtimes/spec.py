@@ -78,7 +78,9 @@ class RuntimeSpec:
     where the box has it already. `command` says what to start for a turn, and raises ValueError, saying why, when the
     turn cannot be expressed. `accepts`: the accounts it runs with; none for a program that brings its own.
     `needs_model`: it picks no model by itself. `key_variables` are the environment variables that usually hold a
-    provider's key, the likeliest first, each with the provider; `greenloop demo` looks there. `prices` are list prices
+    provider's key, the likeliest first, each with the provider; `greenloop demo` looks there. `key_prefixes` are how
+    the keys of a provider begin, and no other's. `providers` are those it knows by name, beside those of `accepts`:
+    any other needs an endpoint. `prices` are list prices
     of the models of the agent's own provider, by the beginning of the model's name. `key_files` are the files, as the
     end of a path, that hold its login: never published. `homes` are the folders below the box's home where it keeps
     conversations, logs and caches by default: secrets are taken out of them after a turn, whoever left them there.
@@ -95,6 +97,8 @@ class RuntimeSpec:
     accepts: tuple[Accepts, ...] = ()
     needs_model: bool = False
     key_variables: tuple[tuple[str, str], ...] = ()
+    key_prefixes: Mapping[str, str] = field(default_factory=dict)
+    providers: tuple[str, ...] = ()
     prices: Mapping[str, Price] = field(default_factory=dict)
     key_files: tuple[str, ...] = ()
     homes: tuple[str, ...] = ()

@@ -217,6 +217,9 @@ class Turn(Base):
     base_sha: Mapped[str | None]
     limits: Mapped[dict[str, Any]] = mapped_column(default=dict)
     lost: Mapped[int] = mapped_column(default=0)  # boxes this turn has lost
+    retries: Mapped[int] = mapped_column(default=0)  # times it was tried again after its model's provider refused it
+    retry_at: Mapped[float | None]  # queued: it is not tried before
+    afresh: Mapped[bool] = mapped_column(default=False)  # its conversation grew too long, and it began another one
     waits: Mapped[str | None]  # what it waits for before it can run, for people
     trouble_at: Mapped[float | None]  # its box was seen in trouble and is to be looked at
 
@@ -373,6 +376,9 @@ class Profile(Base):
     base_url: Mapped[str | None]
     secret: Mapped[bytes]
     is_default: Mapped[bool] = mapped_column(default=False)
+    fallback: Mapped[str | None]  # name of the account that stands in for it
+    limited_until: Mapped[float | None]  # its provider refused it: no turn uses it before
+    limited_why: Mapped[str | None]  # a `FailureKind`
     created_at: Mapped[float]
     updated_at: Mapped[float]
 

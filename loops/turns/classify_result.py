@@ -6,7 +6,7 @@ from typing import Literal
 from k8s.runner import protocol
 from k8s.runner.protocol import Result
 from loops.prompts.fence import fence
-from loops.runtimes.failures import FailureKind
+from loops.runtimes.failures import WORDS, FailureKind
 from loops.sessions.caps import Caps, Counter, Spent
 
 STDERR_SHOWN = 600
@@ -19,10 +19,11 @@ class TurnVerdict:
 
     `publish`: there are changes. `nothing`: the agent ended well and changed nothing. `again`: the box failed us and
     the turn may run once more. `afresh`: the CLI's conversation is gone, so it runs once more with a new one.
+    `refused`: by its model's provider, in a way that passes or can be got round: once more, or it is a failure.
     `failed`: `reason` is one of the session's reasons. `note` is a sentence for people.
     """
 
-    kind: Literal["publish", "nothing", "again", "afresh", "failed", "cancelled"]
+    kind: Literal["publish", "nothing", "again", "afresh", "refused", "failed", "cancelled"]
     reason: str = ""
     note: str = ""
 
@@ -65,7 +66,9 @@ def classify_result(
     if answer_error is not None and limit is not None and (over := caps.reached(limit, before)) is not None:
         return TurnVerdict("failed", over.reason)
     if answer_error is not None and (result.exit_code != 0 or not result.changes):
-        return TurnVerdict("failed", _reason(failure, result.exit_code), _why(answer_error, result.stderr_tail))
+        passes = failure is not None and WORDS[failure].way != "stop"
+        reason, note = _reason(failure, result.exit_code), _why(answer_error, result.stderr_tail)
+        return TurnVerdict("refused" if passes else "failed", reason, note)
     return TurnVerdict("publish" if result.changes else "nothing")
 
 

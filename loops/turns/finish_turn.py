@@ -24,7 +24,8 @@ from loops.turns.classify_result import TurnVerdict, classify_result
 from loops.turns.conflict import begin_conflict_turn, handed_back
 from loops.turns.guard import guard
 from loops.turns.publish_turn import publish_turn
-from loops.turns.record_turn import Ending, Report, record_turn
+from loops.turns.record_turn import Ending, record_turn
+from loops.turns.report import Report
 from loops.turns.whole_diff import whole_diff
 
 SECRETS = ("secret", "env_file", "credential_file")
@@ -102,7 +103,7 @@ async def _explained(loop: Loop, session: Session, turn: Turn, verdict: TurnVerd
     """The verdict with what only its surroundings tell: why a box stopped, and what a failed merge leaves to people."""
     if verdict.kind == "again" and turn.box:
         return replace(verdict, note=await why_stopped(loop, turn.box) or verdict.note)
-    if verdict.kind == "failed" and turn.kind is TurnKind.CONFLICT:
+    if verdict.kind in ("failed", "refused") and turn.kind is TurnKind.CONFLICT:
         return replace(verdict, note=f"{verdict.note}\n\n{handed_back(session, turn)}")
     return verdict
 

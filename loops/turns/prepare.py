@@ -9,7 +9,7 @@ import structlog
 from github.client.repository import RepositoryHandle
 from github.threads import comments
 from k8s.boxes import BoxesUnavailable, BoxState
-from loops.accounts.choice import CannotRun
+from loops.accounts.choice import AccountLimited, CannotRun
 from loops.boxes.box import ensure_box, make_room, stop_boxes
 from loops.boxes.capacity import bounds, read_queue, take_slot
 from loops.boxes.queue import Wait, words
@@ -29,6 +29,7 @@ from loops.turns.limits import limits_of
 from loops.turns.prompting import prompt_of
 from loops.turns.runtime import runtime_of, spec_of
 from loops.turns.start import CannotStart, start_of
+from loops.turns.try_again import clock
 
 log = structlog.get_logger(__name__)
 
@@ -46,6 +47,8 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
     async with loop.database.read() as tx:
         turn = await tx.get_one(Turn, action.turn)
         repository = await tx.get_one(Repository, session.repository_id)
+        if turn.retry_at is not None and turn.retry_at > loop.clock():
+            return turn.retry_at
         verdict = None if turn.box else (await read_queue(tx, loop, turn_id=turn.id)).get(turn.id)
     if isinstance(verdict, Wait):
         return await _in_line(loop, turn, verdict)
@@ -68,6 +71,8 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
     except (CannotStart, CannotRun) as error:
         await _refuse(loop, session, turn, error.reason, str(error))
         return None
+    except AccountLimited as limited:
+        return await _spare(loop, turn, limited)
     placed = placed or await _place(loop, session, turn)
     if placed.box is None:
         return placed.again
@@ -138,6 +143,15 @@ async def _in_line(loop: Loop, turn: Turn, wait: Wait) -> float:
     await _say(loop, turn, words(wait, bounds(loop.options)))
     pause = min(LONGEST_WAIT, PLACE_SECONDS * wait.place)
     return loop.clock() + pause * random.uniform(0.8, 1.2)  # noqa: S311  they must not all come at once
+
+
+async def _spare(loop: Loop, turn: Turn, limited: AccountLimited) -> float:
+    """Leave the account alone as long as its provider wants, with this turn too; when to look again."""
+    at = limited.until + random.uniform(0, 2)  # noqa: S311  they must not all come at once
+    await _say(loop, turn, f"{limited}: the turn begins at {clock(at, loop.clock())}.")
+    async with loop.database.write() as tx:
+        (await tx.get_one(Turn, turn.id)).retry_at = at
+    return at
 
 
 async def _say(loop: Loop, turn: Turn, text: str) -> None:

@@ -1,60 +1,25 @@
 """The end of a turn, written to its rows in one transaction."""
 
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
 
 from sqlalchemy import delete
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from github.publishing.publish import Published
-from k8s.runner import protocol
 from k8s.runner.protocol import Result
 from loops.boxes.box import ONCE_MORE, restart_turn
 from loops.context import Loop
 from loops.runtimes import registry
-from loops.runtimes.failures import FailureKind
 from loops.sessions.transitions import move_session, move_turn
 from loops.store import journal
 from loops.store.states import SessionStatus, TurnStatus
 from loops.store.tables import Blob, Session, Turn
 from loops.turns.classify_result import TurnVerdict
+from loops.turns.report import Report
+from loops.turns.try_again import try_again
 from loops.turns.whole_diff import WholeDiff
 
 CONVERSATION_GONE = "The agent's earlier conversation is gone: it begins a new one, with a summary of that."
-
-
-@dataclass(frozen=True)
-class Report:
-    """What the box reported, and what the agent's parser made of the output.
-
-    `error`: why there is no answer, `failure` what kind of failure that is, `retry_after` the seconds after which the
-    provider wants to be asked again. `limit`: the cap at which the CLI ended by itself. `conversation`: the CLI's own
-    id of it, with `totals` of what it used so far; `retry_fresh`: it is gone.
-    """
-
-    result: Result
-    error: str | None = None
-    failure: FailureKind | None = None
-    retry_after: float | None = None
-    limit: Literal["steps", "cost"] | None = None
-    retry_fresh: bool = False
-    conversation: str = ""
-    totals: dict[str, Any] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, turn: Turn) -> "Report":
-        """As the turn's row keeps it."""
-        outcome = (turn.result or {}).get("outcome") or {}
-        return cls(
-            protocol.result_from_json(turn.result or {}),
-            error=outcome.get("error"),
-            failure=FailureKind(outcome["failure"]) if outcome.get("failure") else None,
-            retry_after=outcome.get("retry_after"),
-            limit=outcome.get("limit"),
-            retry_fresh=bool(outcome.get("retry_fresh")),
-            conversation=str(outcome.get("session_id") or ""),
-            totals=outcome.get("totals") or {},
-        )
 
 
 @dataclass(frozen=True)
@@ -77,6 +42,8 @@ async def record_turn(loop: Loop, session: Session, turn: Turn, report: Report, 
         if verdict.kind == "again" and row.lost == 0:
             await _once_more(tx, row, f"{verdict.note} {ONCE_MORE}".strip(), loop.clock())
             return
+        if verdict.kind == "refused" and await try_again(tx, loop, fresh, row, report):
+            return  # a conversation that came to nothing is not gone on with
         _keep_conversation(fresh, row, report)
         if verdict.kind == "afresh":
             await _once_more(tx, row, CONVERSATION_GONE, loop.clock())

@@ -25,6 +25,7 @@ async def runtime_of(loop: Loop, session: Session, turn: Turn) -> Chosen:
             options=options_json(ask_of(turn).options),
             config=session.config or {},
             default=loop.options.runtime,
+            now=loop.clock(),
         )
 
 

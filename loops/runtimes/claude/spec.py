@@ -14,6 +14,7 @@ SPEC = RuntimeSpec(
     package="@anthropic-ai/claude-code",
     accepts=(Accepts("anthropic", ("api_key", "anthropic_oauth_json"), first_choice=True),),
     key_variables=(("ANTHROPIC_API_KEY", "anthropic"),),
+    key_prefixes={"sk-ant-": "anthropic"},
     prices={
         "claude-opus-4": Price(15, 1.5, 75),
         "claude-opus-4-5": Price(5, 0.5, 25),

@@ -14,6 +14,7 @@ SPEC = RuntimeSpec(
     package="@openai/codex",
     accepts=(Accepts("openai"), Accepts(ANY, ("opencode_auth_json",), first_choice=True)),
     key_variables=(("OPENAI_API_KEY", "openai"),),
+    key_prefixes={"sk-proj-": "openai", "sk-svcacct-": "openai"},
     prices={
         "gpt-5": Price(1.25, 0.125, 10),
         "gpt-5-mini": Price(0.25, 0.025, 2),

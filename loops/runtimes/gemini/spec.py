@@ -15,6 +15,7 @@ SPEC = RuntimeSpec(
     accepts=(Accepts("google", first_choice=True), Accepts("gemini", first_choice=True)),
     needs_model=True,
     key_variables=(("GEMINI_API_KEY", "google"),),
+    key_prefixes={"AIza": "google"},
     prices={
         "gemini-2.5-pro": Price(1.25, 0.31, 10),
         "gemini-2.5-flash": Price(0.3, 0.075, 2.5),

@@ -26,7 +26,9 @@ def secret_of(url: str) -> bytes:
 
 def test_an_account_is_kept_encrypted_shown_without_its_secret_and_forgotten(greenloop: Greenloop) -> None:
     key = Fernet.generate_key().decode()
-    added = greenloop("profile", "add", "acme", "main", "--provider", "openai", stdin="sk-secret\n", keys=key)
+    added = greenloop(
+        "profile", "add", "acme", "main", "--provider", "openai", "--model", "m", stdin="sk-secret\n", keys=key
+    )
     assert added.exit_code == 0, added.stderr
     assert "opencode, codex" in added.stdout
     assert b"sk-secret" not in secret_of(greenloop.url)
@@ -39,7 +41,7 @@ def test_an_account_is_kept_encrypted_shown_without_its_secret_and_forgotten(gre
 
 def test_after_a_rotation_the_old_key_can_go(greenloop: Greenloop) -> None:
     old, new = Fernet.generate_key().decode(), Fernet.generate_key().decode()
-    greenloop("profile", "add", "acme", "main", "--provider", "openai", stdin="sk-secret", keys=old)
+    greenloop("profile", "add", "acme", "main", "--provider", "openai", "--model", "m", stdin="sk-secret", keys=old)
     rotated = greenloop("rotate-keys", keys=f"{new}\n{old}")
     assert rotated.exit_code == 0, rotated.stderr
     assert Vault([new]).decrypt(secret_of(greenloop.url)) == "sk-secret"
@@ -49,7 +51,7 @@ def test_after_a_rotation_the_old_key_can_go(greenloop: Greenloop) -> None:
 
 def test_an_unknown_installation_is_said(greenloop: Greenloop) -> None:
     key = Fernet.generate_key().decode()
-    done = greenloop("profile", "add", "nobody", "main", "--provider", "openai", stdin="x", keys=key)
+    done = greenloop("profile", "add", "nobody", "main", "--provider", "openai", "--model", "m", stdin="x", keys=key)
     assert (done.exit_code, "no installation on 'nobody' is known" in done.stderr) == (2, True)
 
 
@@ -81,6 +83,36 @@ def test_an_endpoint_that_is_none_is_refused(greenloop: Greenloop) -> None:
     words = ("profile", "add", "acme", "main", "--provider", "x", "--base-url", "models.example/v1")
     done = greenloop(*words, stdin="sk-x", keys=key)
     assert done.exit_code == 2 and "begins with https://" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "secret", "said"),
+    [
+        (("--provider", "antropic"), "sk-x", 'The provider "antropic" is not known. Known: openai, anthropic, google'),
+        (("--provider", "openai"), "sk-x", 'The "opencode" runtime, which such an account gets, needs a model'),
+        (("--provider", "openai", "--model", "m"), "sk-ant-api03-x", 'a key of "anthropic", not of "openai"'),
+        (("--provider", "anthropic"), "sk-or-v1-x", 'a key of "openrouter", not of "anthropic"'),
+        (("--provider", "google", "--kind", "none"), "x", "needs a model"),
+        (("--provider", "anthropic", "--fallback", "spare"), "sk-x", "no other account called 'spare'"),
+    ],
+)
+def test_an_account_that_no_turn_could_run_with_is_refused_when_it_is_added(
+    greenloop: Greenloop, words: tuple[str, ...], secret: str, said: str
+) -> None:
+    key = Fernet.generate_key().decode()
+    done = greenloop("profile", "add", "acme", "main", *words, stdin=secret, keys=key)
+    assert done.exit_code == 2 and said in done.stderr
+    assert secret == "x" or secret not in done.stderr
+    assert greenloop("profile", "list", keys=key).stdout == ""
+
+
+def test_an_own_endpoint_takes_any_providers_name_and_any_key(greenloop: Greenloop) -> None:
+    key = Fernet.generate_key().decode()
+    about = ("--provider", "my-proxy", "--base-url", "http://models.example/v1", "--model", "m")
+    assert greenloop("profile", "add", "acme", "main", *about, stdin="sk-ant-x", keys=key).exit_code == 0
+    spare = ("profile", "add", "acme", "spare", *about, "--fallback", "main")
+    assert greenloop(*spare, stdin="sk-ant-x", keys=key).exit_code == 0
+    assert "opencode, else main" in greenloop("profile", "list", keys=key).stdout
 
 
 async def test_an_account_goes_to_the_installation_that_is_there_now(sqlite_url: str) -> None:

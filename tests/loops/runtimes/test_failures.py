@@ -60,8 +60,7 @@ def gemini(status: int | None, code: str, said: str) -> tuple[list[dict[str, Any
 
 
 def native(status: int | None, code: str, said: str) -> tuple[list[dict[str, Any]], int]:
-    body = {"message": said, "type": code}
-    text = f"status_code: {status}, model_name: m, body: {body}" if status else said
+    text = f"The model's API answered {status}: {said}" if status else said
     return [{"kind": "error", "message": text, "final": True}], 1
 
 

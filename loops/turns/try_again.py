@@ -1,0 +1,96 @@
+"""A turn that its provider refused, or that ran out of context: whether it runs once more, and when."""
+
+import random
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from loops.accounts.limited import fallback_of, limit
+from loops.boxes.box import restart_turn
+from loops.context import Loop
+from loops.runtimes.failures import WORDS, FailureKind
+from loops.store import journal
+from loops.store.tables import Profile, Session, Turn
+from loops.turns.report import Report
+
+TRIES = 6
+"""Times that a turn is tried again before its provider's trouble is taken for one that stays."""
+LONGEST_PAUSE = 1800.0
+LONGEST_WAIT = 6 * 3600.0
+"""Seconds; a provider that wants to be left alone for longer has people told at once."""
+ACCOUNT_SECONDS = 900.0
+"""How long an account whose key or budget was refused is left alone, unless the provider tells a time."""
+
+_WAITS = {
+    FailureKind.RATE_LIMIT: "The model's provider limits how fast its account may go",
+    FailureKind.OVERLOADED: "The model's provider is overloaded",
+    FailureKind.NETWORK: "The model cannot be reached",
+}
+AFRESH = "The conversation grew too long for the model: the agent begins a new one, with a summary of that."
+NEXT_ACCOUNT = "The provider refused the account: the turn goes on with the next one."
+
+
+@dataclass(frozen=True)
+class Again:
+    """The turn runs once more, not before `at`; `waits` says why. `afresh`: in a new conversation."""
+
+    at: float
+    waits: str
+    afresh: bool = False
+
+
+def pause(tries: int, retry_after: float | None, first: float, jitter: float) -> float | None:
+    """Seconds until a turn that was tried `tries` times again is tried once more; None: it is not.
+
+    `first` doubles with each time, the provider's own time (`retry_after`) wins, and `jitter` (0 to 1) adds up to a
+    fifth, so that many turns do not come at once.
+    """
+    wait = min(first * 2**tries, LONGEST_PAUSE) if retry_after is None else max(retry_after, 1.0)
+    return None if tries >= TRIES or wait > LONGEST_WAIT else wait * (1 + jitter / 5)
+
+
+async def try_again(tx: AsyncSession, loop: Loop, session: Session, row: Turn, report: Report) -> bool:
+    """Queue the turn once more where its failure passes, or can be got round; the account is spared meanwhile."""
+    if report.failure is None:
+        return False
+    profile = await tx.get(Profile, row.profile_id) if row.profile_id is not None else None
+    again = await _again(tx, loop, row, report, profile)
+    if again is None:
+        return False
+    runtime = row.runtime or ""
+    if again.afresh or report.result.changes:
+        # its checkout is gone with the box's turn: a conversation that remembers edits would build on nothing
+        session.resume = {name: kept for name, kept in session.resume.items() if name != runtime}
+    row.afresh = row.afresh or again.afresh
+    restart_turn(row, again.waits, retry_at=again.at)
+    await journal.append(tx, row.session_id, [("status", {"text": again.waits})], at=loop.clock(), turn_id=row.id)
+    return True
+
+
+async def _again(tx: AsyncSession, loop: Loop, row: Turn, report: Report, profile: Profile | None) -> Again | None:
+    now, kind = loop.clock(), report.failure
+    if kind is None:
+        return None
+    match WORDS[kind].way:
+        case "fresh":
+            return None if row.afresh else Again(now, AFRESH, afresh=True)
+        case "later":
+            wait = pause(row.retries, report.retry_after, loop.options.overload_seconds, random.random())  # noqa: S311
+            if wait is None:
+                return None
+            if kind is FailureKind.RATE_LIMIT and profile is not None:
+                limit(profile, kind, now + wait)
+                if await fallback_of(tx, profile, now) is not None:
+                    return Again(now, NEXT_ACCOUNT)
+            return Again(now + wait, f"{_WAITS[kind]}: the turn is tried again at {clock(now + wait, now)}.")
+        case "account" if profile is not None:
+            limit(profile, kind, now + (report.retry_after or ACCOUNT_SECONDS))
+            return Again(now, NEXT_ACCOUNT) if await fallback_of(tx, profile, now) is not None else None
+    return None
+
+
+def clock(at: float, now: float) -> str:
+    """A time for people: in UTC, with the day where it is not within the next twelve hours."""
+    then = datetime.fromtimestamp(at, UTC)
+    return f"{then:%H:%M:%S} UTC" if at - now < 12 * 3600 else f"{then:%Y-%m-%d %H:%M} UTC"
