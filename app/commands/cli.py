@@ -21,7 +21,7 @@ COMMANDS = {
     "remove-boxes": "app.commands.remove_boxes:remove_boxes",
     "distill": "app.commands.distill:distill",
     "replay": "app.commands.replay:replay",
-    "doctor": "app.commands.doctor:doctor",
+    "doctor": "app.commands.doctor.command:doctor",
     "github": "app.commands.local_github:local_github",
     "rotate-keys": "app.commands.profile:rotate_keys",
     "session": "app.commands.session:session",

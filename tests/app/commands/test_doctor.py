@@ -14,9 +14,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 from typer.testing import CliRunner
 
-from app.commands import network_checks
-from app.commands.checkup import Found, examine
 from app.commands.cli import main
+from app.commands.doctor import network_checks
+from app.commands.doctor.checkup import examine
+from app.commands.doctor.finding import Finding
 from app.settings import Settings
 from app.web.ops import OpsServer
 from github.emulator import LocalGitHub
@@ -49,7 +50,7 @@ def well(local: LocalGitHub, tmp_path: Path, sqlite_url: str, redis_url: str) ->
     )
 
 
-def found_of(found: list[Found], check: str) -> Found:
+def found_of(found: list[Finding], check: str) -> Finding:
     return next(each for each in found if each.check == check)
 
 

@@ -3,7 +3,7 @@
 import time
 from urllib.parse import urlsplit
 
-from app.commands.checkup import Found
+from app.commands.doctor.finding import Finding
 from app.settings import Settings
 from github.client.app import GitHubApp
 from github.webhooks.deliveries import walk
@@ -16,44 +16,46 @@ PROBE_SECONDS = 180.0
 _PORTS = {"http": 80, "https": 443, "redis": 6379, "rediss": 6379, "postgresql": 5432, "postgres": 5432}
 
 
-async def webhook(settings: Settings, github: GitHubApp) -> list[Found]:
+async def webhook(settings: Settings, github: GitHubApp) -> list[Finding]:
     """Where GitHub sends webhooks to, and how the newest one fared. Raises GitHubError."""
     wanted = f"{settings.public_url.rstrip('/')}/webhooks/github"
     to = str((await github.as_app("GET", "app/hook/config")).json().get("url") or "")
     mend = "Set the webhook URL in the App's settings, or GREENLOOP_PUBLIC_URL."
     if not to:
-        return [Found("webhook", "fail", f"GitHub sends webhooks nowhere; the service is at {wanted}", mend)]
+        return [Finding("webhook", "fail", f"GitHub sends webhooks nowhere; the service is at {wanted}", mend)]
     found = []
     if to.rstrip("/") != wanted:
-        found.append(Found("webhook URL", "warn", f"GitHub sends to {to}, the service is at {wanted}", mend))
+        found.append(Finding("webhook URL", "warn", f"GitHub sends to {to}, the service is at {wanted}", mend))
     return [*found, await _newest(github)]
 
 
-async def _newest(github: GitHubApp) -> Found:
+async def _newest(github: GitHubApp) -> Finding:
     async for delivery in walk(github, since=time.time() - DAYS * 86400):
         age = f"{max(0.0, github.clock.now() - delivery.delivered_at) / 60:.0f} min ago"
         if delivery.ok:
-            return Found("webhook", "ok", f"the newest delivery arrived {age}")
+            return Finding("webhook", "ok", f"the newest delivery arrived {age}")
         said = f"the newest delivery ({delivery.event}, {age}) failed: {delivery.status_code} {delivery.status}"
         mend = "Is the service up, does the URL lead to it from the internet, and is the webhook secret the same?"
-        return Found("webhook", "fail", said.rstrip(), mend)
+        return Finding("webhook", "fail", said.rstrip(), mend)
     mend = "Once the App is installed, a comment on an issue is enough to see one arrive."
-    return Found("webhook", "warn", f"GitHub has delivered nothing for {DAYS} days", mend)
+    return Finding("webhook", "warn", f"GitHub has delivered nothing for {DAYS} days", mend)
 
 
-async def policies(settings: Settings, cluster: Cluster) -> Found:
+async def policies(settings: Settings, cluster: Cluster) -> Finding:
     """Whether network policies close boxes off. Raises ClusterUnreachable and ClusterError."""
     missing = await missing_isolation(cluster, settings.instance)
     if missing is None:
         mend = "`greenloop doctor --network` tries what a box can reach; an administrator's kubeconfig may look."
-        return Found("network policies", "warn", f"we may not look at them in {settings.box_namespace}", mend)
+        return Finding("network policies", "warn", f"we may not look at them in {settings.box_namespace}", mend)
     if missing:
         says = f"none in {settings.box_namespace} closes {' and '.join(sorted(missing))} of boxes"
-        return Found("network policies", "fail", says, "Install the chart's policies for boxes.")
-    return Found("network policies", "ok", "boxes are closed off by default; --network tries whether that is enforced")
+        return Finding("network policies", "fail", says, "Install the chart's policies for boxes.")
+    return Finding(
+        "network policies", "ok", "boxes are closed off by default; --network tries whether that is enforced"
+    )
 
 
-async def walls(settings: Settings, cluster: Cluster) -> Found:
+async def walls(settings: Settings, cluster: Cluster) -> Finding:
     """What a box can really reach: it should be the service, and neither database, Redis nor the cloud's metadata."""
     options = settings.box_pod
     if settings.box_image:
@@ -66,14 +68,16 @@ async def walls(settings: Settings, cluster: Cluster) -> Found:
         )
     except (ProbeFailed, ClusterError, ClusterUnreachable) as error:
         mend = "Mend what the message names; boxes for people fail for the same reason."
-        return Found("network of boxes", "fail", f"a box for trying could not run: {error}", mend)
+        return Finding("network of boxes", "fail", f"a box for trying could not run: {error}", mend)
     if found.reached:
         mend = "The cluster's network does not enforce NetworkPolicies, or the chart's are not there: see its page."
-        return Found("network of boxes", "fail", f"a box reaches {', '.join(found.reached)}", mend)
+        return Finding("network of boxes", "fail", f"a box reaches {', '.join(found.reached)}", mend)
     if found.service:
         mend = "Check GREENLOOP_SERVICE_URL, and boxes.network in the chart's values."
-        return Found("network of boxes", "fail", f"a box cannot reach the service at {service}: {found.service}", mend)
-    return Found("network of boxes", "ok", f"a box reaches the service and none of {', '.join(forbidden)}")
+        return Finding(
+            "network of boxes", "fail", f"a box cannot reach the service at {service}: {found.service}", mend
+        )
+    return Finding("network of boxes", "ok", f"a box reaches the service and none of {', '.join(forbidden)}")
 
 
 def place(url: str) -> str:

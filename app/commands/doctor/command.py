@@ -18,7 +18,7 @@ def doctor(
 
     The exit code is 1 when something failed, 0 when there are warnings at most, 2 for settings that cannot be read.
     """
-    from app.commands.checkup import examine
+    from app.commands.doctor.checkup import examine
     from app.logging import configure
     from app.settings import Settings
 

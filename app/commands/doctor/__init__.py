@@ -1,0 +1,1 @@
+"""`greenloop doctor`: what it looks at, and what it says of it."""

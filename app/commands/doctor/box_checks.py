@@ -1,0 +1,67 @@
+"""The boxes: whether they can be made, with which rights, and what they can reach."""
+
+import contextlib
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+from app.commands.doctor.finding import Finding
+from app.settings import Settings
+
+if TYPE_CHECKING:
+    from k8s.cluster import Cluster
+
+
+async def check_boxes(settings: Settings) -> list[Finding]:
+    from app.process.wiring import open_boxes
+    from k8s.boxes import BoxesUnavailable
+
+    try:
+        boxes = await open_boxes(settings)
+    except ValueError as error:
+        return [Finding("boxes", "fail", str(error), "See the settings of the boxes in the README.")]
+    try:
+        found = await boxes.list()
+    except BoxesUnavailable as error:
+        mend = "Check the cluster, GREENLOOP_KUBECONFIG and the rights of the service's account in the namespace."
+        return [Finding("boxes", "fail", str(error), mend)]
+    finally:
+        await boxes.close()
+    there = Finding("boxes", "ok", f"{settings.boxes}, {len(found)} there now")
+    if settings.boxes == "local":
+        return [there]
+    from app.commands.doctor.network_checks import policies
+
+    async with _cluster(settings) as cluster:
+        return [there, await _rights(settings, cluster), await policies(settings, cluster)]
+
+
+@contextlib.asynccontextmanager
+async def _cluster(settings: Settings) -> "AsyncIterator[Cluster]":
+    from k8s.cluster import Cluster
+
+    kubeconfig = settings.kubeconfig.expanduser() if settings.kubeconfig else None
+    cluster = await Cluster.connect(settings.box_namespace, kubeconfig=kubeconfig)
+    try:
+        yield cluster
+    finally:
+        await cluster.close()
+
+
+async def check_network(settings: Settings) -> list[Finding]:
+    from app.commands.doctor.network_checks import walls
+
+    if settings.boxes == "local":
+        mend = "Use boxes on Kubernetes for people whom you would not give a shell on this machine."
+        return [Finding("network of boxes", "warn", "local boxes reach whatever this machine does", mend)]
+    async with _cluster(settings) as cluster:
+        return [await walls(settings, cluster)]
+
+
+async def _rights(settings: Settings, cluster: "Cluster") -> Finding:
+    from k8s.rights import missing_rights
+
+    missing = await missing_rights(cluster, settings.box_owner)
+    if missing:
+        says = f"in {settings.box_namespace} we may not {', '.join(missing)}"
+        return Finding("cluster rights", "fail", says, "Give the service's account the Role that the chart has.")
+    return Finding("cluster rights", "ok", f"all that is needed in {settings.box_namespace}")
