@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from github.apps.access import AccessBook
 from github.client.app import GitHubApp
 from github.client.repository import RepositoryHandle
 from github.webhooks.identity import Me
@@ -29,7 +28,6 @@ class Loop:
     bus: Bus
     leases: Leases
     github: GitHubApp
-    access: AccessBook
     me: Me
     boxes: Boxes
     vault: Vault

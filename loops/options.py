@@ -89,6 +89,11 @@ class LoopOptions(BaseModel):
         """The price of a model; None where nobody knows it."""
         return price_of(model or "", table_of(self.prices))
 
+    no_right_answers: int = Field(
+        20,
+        ge=0,
+        description="Answers an hour, in one installation, to people who may not ask; beyond, and with 0, a reaction.",
+    )
     running_sessions: int = Field(
         3, ge=1, description="Turns of one installation that run at once; others wait in line."
     )

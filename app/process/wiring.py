@@ -9,7 +9,6 @@ from starlette.applications import Starlette
 from app.process.clone_tokens import CloneTokens
 from app.settings import Settings
 from app.web.app import create_app
-from github.apps.access import AccessBook
 from github.client.app import GitHubApp
 from github.client.rate_limit import Shared
 from github.webhooks.identity import Me
@@ -98,7 +97,6 @@ async def open_loop(settings: Settings, redis_url: str, worker: str) -> AsyncIte
             bus=bus,
             leases=Leases(database, worker, settings.lease_seconds),
             github=github,
-            access=AccessBook(github.clock),
             me=await who_we_are(settings, github),
             boxes=boxes,
             vault=Vault(settings.encryption_key_list()),

@@ -1,17 +1,13 @@
 """Who may ask: by the permission API, never by `author_association`, which is wrong for private members."""
 
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from github.client.clock import Clock
 from github.client.errors import NotFound
 from github.client.repository import RepositoryHandle, quoted
-
-MAX_AGE = 60.0  # seconds
-MAX_ENTRIES = 4096
+from github.client.scopes import Scope
 
 
 class Role(IntEnum):
@@ -56,33 +52,35 @@ def _agrees(named: Role, base: Role) -> bool:
     return (named is Role.MAINTAIN) == (base is Role.WRITE)
 
 
-class AccessBook:
-    """Permissions, remembered for at most a minute."""
+async def access_of(repository: RepositoryHandle, login: str, user_id: int = 0) -> Access:
+    """The permission of `login` on `repository` as GitHub says it now; with `user_id`, only if that is the same person.
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._known: OrderedDict[tuple[int, str], tuple[float, Access]] = OrderedDict()
-
-    async def of(self, repository: RepositoryHandle, login: str, user_id: int = 0) -> Access:
-        """The permission of `login` on `repository`; with `user_id`, only if that is still the same person.
-
-        An unknown login, and one that somebody else has taken over, may do nothing.
-        """
-        key = (repository.id, login.lower())
-        at, access = self._known.get(key, (0.0, None))
-        if access is None or not 0 <= self._clock.now() - at < MAX_AGE:
-            access = await self._ask(repository, login)
-            self._known[key] = (self._clock.now(), access)
-            self._known.move_to_end(key)
-            while len(self._known) > MAX_ENTRIES:
-                self._known.popitem(last=False)
-        if user_id and access.user_id and access.user_id != user_id:
-            return Access(user_id, Role.NONE, "none")
+    It is asked each time: whoever lost a right a moment ago is not obeyed. An unknown login may do nothing; so may one
+    that somebody else has taken over, unless `user_id` goes by another login now.
+    """
+    access = await _ask(repository, login)
+    unsaid = access.user_id == 0 and access.role is not Role.NONE
+    if not user_id or unsaid or access.user_id == user_id:
         return access
+    renamed = await _login_of(repository, user_id)
+    if renamed is not None and renamed.lower() != login.lower():
+        access = await _ask(repository, renamed)
+    return access if access.user_id == user_id else Access(user_id, Role.NONE, "none")
 
-    async def _ask(self, repository: RepositoryHandle, login: str) -> Access:
-        try:
-            return read_access(await repository.get(f"collaborators/{quoted(login)}/permission"))
-        except NotFound:
-            await repository.refresh_name()  # raises NotFound if it is the repository that is not there
-            return Access(0, Role.NONE, "none")
+
+async def _login_of(repository: RepositoryHandle, user_id: int) -> str | None:
+    """What the person is called now; None for a deleted account."""
+    try:
+        path = f"user/{user_id}"
+        app, installation = repository.app, repository.installation_id
+        return str((await app.as_installation(installation, (), Scope.READ, "GET", path)).json()["login"])
+    except NotFound:
+        return None
+
+
+async def _ask(repository: RepositoryHandle, login: str) -> Access:
+    try:
+        return read_access(await repository.get(f"collaborators/{quoted(login)}/permission"))
+    except NotFound:
+        await repository.refresh_name()  # raises NotFound if it is the repository that is not there
+        return Access(0, Role.NONE, "none")

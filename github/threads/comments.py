@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 from github.client.app import Identity
@@ -25,12 +26,13 @@ _REACT = """mutation($id: ID!, $content: ReactionContent!) {
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A comment of ours."""
+    """A comment of ours; `at` is when it was written or edited last, in GitHub's form."""
 
     id: int
     node_id: str
     url: str
     body: str
+    at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,14 @@ async def find_sticky(repository: RepositoryHandle, number: int, key: str) -> Po
     return found[0] if found else None
 
 
+async def answered_since(repository: RepositoryHandle, number: int, at: str) -> Posted | None:
+    """A comment of ours with a marker that was written or edited at `at` (GitHub's form) or later."""
+    async for each in _ours(repository, number):
+        if each.body.startswith("<!-- greenloop:") and each.at >= at:
+            return each
+    return None
+
+
 async def said_by_others(
     repository: RepositoryHandle, number: int, *, after: str, until: str, but: int = 0, limit: int = 100
 ) -> list[Said]:
@@ -121,8 +131,18 @@ async def still_there(repository: RepositoryHandle, source: Source) -> bool:
     return True
 
 
-async def react(repository: RepositoryHandle, number: int, source: Source, content: str = EYES) -> bool:
-    """React to the text that asked; False where it cannot be (a button, a deleted or locked text). Twice is once."""
+class Reacted(Enum):
+    """What came of a reaction. STANDS: we had reacted so before. UNKNOWN: it is there, and GitHub does not say since
+    when. IMPOSSIBLE: a button, or a deleted or locked text."""
+
+    NEW = 1
+    STANDS = 2
+    UNKNOWN = 3
+    IMPOSSIBLE = 4
+
+
+async def react(repository: RepositoryHandle, number: int, source: Source, content: str = EYES) -> Reacted:
+    """React to the text that asked. Twice is once."""
     paths = {
         Where.ISSUE: f"issues/{number}",
         Where.PULL: f"issues/{number}",
@@ -132,14 +152,14 @@ async def react(repository: RepositoryHandle, number: int, source: Source, conte
     try:
         if source.where is Where.REVIEW:
             await repository.graphql(_REACT, {"id": source.node_id, "content": _GRAPHQL[content]})
-            return True
+            return Reacted.UNKNOWN
         if source.where not in paths:
-            return False
+            return Reacted.IMPOSSIBLE
         path = f"{paths[source.where]}/reactions"
-        await repository.request("POST", path, scope=Scope.TALK, json={"content": content})
-        return True
+        answer = await repository.request("POST", path, scope=Scope.TALK, json={"content": content})
+        return Reacted.NEW if answer.status == 201 else Reacted.STANDS
     except (NotFound, Gone, Invalid, Forbidden):
-        return False
+        return Reacted.IMPOSSIBLE
 
 
 async def _post(repository: RepositoryHandle, number: int, body: str) -> Posted:
@@ -174,4 +194,5 @@ def _posted(found: dict[str, Any]) -> Posted:
         str(found.get("node_id") or ""),
         str(found.get("html_url") or ""),
         str(found.get("body") or ""),
+        str(found.get("updated_at") or found.get("created_at") or ""),
     )

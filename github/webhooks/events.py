@@ -38,7 +38,6 @@ class Installation(msgspec.Struct, kw_only=True):
     app_id: int | None = None
     account: User | None = None
     repository_selection: str | None = None
-    permissions: dict[str, str] | None = None
 
 
 class Label(msgspec.Struct, kw_only=True):
@@ -60,6 +59,7 @@ class Issue(msgspec.Struct, kw_only=True):
     body: str | None = None
     state: str | None = None
     html_url: str | None = None
+    updated_at: str | None = None
     locked: bool | None = None
     user: User | None = None
     labels: list[Label | None] | None = None

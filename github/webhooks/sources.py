@@ -18,12 +18,16 @@ class Where(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OwnText:
-    """The title and body of the issue or pull request itself: events about it ask for one and the same thing."""
+    """The title and body of the issue or pull request itself: events about it ask for one and the same thing.
+
+    `changed_at` is when the issue or pull request was changed last at the event, by GitHub's clock: labelled, say.
+    """
 
     where: Where
     node_id: str = ""
     url: str = ""
     text: str = ""
+    changed_at: str = ""
     id: ClassVar[int] = 0
     at: ClassVar[str] = ""
 

@@ -50,7 +50,7 @@ def pull_subject(pull: PullRequest) -> Subject:
 
 def own_text(where: Where, thing: Issue | PullRequest) -> OwnText:
     """The body of the issue or pull request as the asking text."""
-    return OwnText(where, thing.node_id or "", thing.html_url or "", thing.body or "")
+    return OwnText(where, thing.node_id or "", thing.html_url or "", thing.body or "", thing.updated_at or "")
 
 
 def thread_comment(comment: Comment) -> ThreadComment:

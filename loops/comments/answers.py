@@ -44,6 +44,14 @@ def nothing_open(handle: str) -> str:
     return f"Nothing of mine is open here. `@{handle} help` shows what can be asked for."
 
 
+def no_right(login: str, handle: str) -> str:
+    """Somebody asked who may not."""
+    return (
+        f"{login}, I take requests only from people with write access to this repository, so I did nothing. Somebody "
+        f"who has it can ask for you: with `@{handle}` in a comment, or by assigning me."
+    )
+
+
 def nothing_to_repeat(handle: str) -> str:
     """A retry where nobody asked for anything yet."""
     return (

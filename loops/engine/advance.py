@@ -9,6 +9,7 @@ from sqlalchemy import update
 
 from github.client import errors
 from github.client.permanent_errors import LATE, PERMANENT, most_tries
+from github.webhooks.outcomes import Change
 from loops.boxes.box import look_at_box, stop_turn
 from loops.boxes.capacity import call_queue
 from loops.boxes.reaper import end_box_of
@@ -16,6 +17,8 @@ from loops.checks.attempt import repair
 from loops.checks.look import leave_optional, look_at_checks
 from loops.comments.update_comment import update_comment
 from loops.context import Loop
+from loops.conversations.pull_state import ENDS
+from loops.requests.uninstalled import UNINSTALLED_TRIES, is_uninstalled, uninstalled
 from loops.sessions import decide
 from loops.sessions.finish import finish, mark_ready
 from loops.sessions.reasons import Reason
@@ -124,11 +127,16 @@ async def _back_off(loop: Loop, session_id: int, error: Exception) -> float | No
         session = await tx.get_one(Session, session_id)
         session.failures += 1
         failures = session.failures
-    final = failures >= most_tries(error, GIVE_UP_AFTER)
+    gone = is_uninstalled(error)
+    final = failures >= (UNINSTALLED_TRIES if gone else most_tries(error, GIVE_UP_AFTER))
     log.warning("session.failed_step", session=session_id, failures=failures, final=final, exc_info=error)
     if not final:
         delay = min(BACK_OFF_LIMIT, 0.5 * 2 ** min(failures, 12))
         return float(loop.clock() + delay * random.uniform(0.8, 1.2))  # noqa: S311
+    if gone:
+        await uninstalled(loop, session.installation_id)
+        await finish(loop, session, decide.Finish(SessionStatus.CANCELLED, reason=ENDS[Change.UNINSTALLED]))
+        return None  # nobody can be told
     await finish(loop, session, decide.Finish(SessionStatus.FAILED, reason=reason_of(error)))
     try:
         await update_comment(loop, session_id)

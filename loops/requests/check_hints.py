@@ -2,6 +2,7 @@
 
 from sqlalchemy import select, update
 
+from github.apps.access import access_of
 from github.checks import state, verdict
 from github.client.repository import RepositoryHandle
 from github.repositories import queries
@@ -110,7 +111,7 @@ async def _topic(
             why = unwanted
             continue
         author = Actor(pull.author_id, pull.author)
-        access = await loop.access.of(repo, pull.author, pull.author_id)
+        access = await access_of(repo, pull.author, pull.author_id)
         topic = Topic(
             installation_id=hint.repo.installation_id,
             repository_id=hint.repo.id,

@@ -15,11 +15,17 @@ log = structlog.get_logger(__name__)
 
 async def answer(repo: RepositoryHandle, request: Request | Declined, subject: Subject, body: str) -> None:
     """Answer in a comment of its own; twice is once. In a locked conversation nobody can be answered."""
-    key = f"answer:{request.source.where.value}:{request.source.id or subject.number}"
+    await reply(
+        repo, subject.number, f"answer:{request.source.where.value}:{request.source.id or subject.number}", body
+    )
+
+
+async def reply(repo: RepositoryHandle, number: int, key: str, body: str) -> None:
+    """Have our comment for `key` in a thread say `body`, where we may speak."""
     try:
-        await comments.put_sticky(repo, subject.number, key, body)
+        await comments.put_sticky(repo, number, key, body)
     except Locked as error:
-        log.warning("request.unanswered", number=subject.number, error=str(error))
+        log.warning("request.unanswered", number=number, error=str(error))
 
 
 def audit(loop: Loop, tx: AsyncSession, request: Request, action: str, session: Session | None) -> None:

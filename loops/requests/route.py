@@ -3,6 +3,7 @@
 import structlog
 from sqlalchemy import update
 
+from github.apps.access import access_of
 from github.client import errors
 from github.client.permanent_errors import most_tries
 from github.client.repository import RepositoryHandle
@@ -17,6 +18,7 @@ from loops.requests.labels import is_ours
 from loops.requests.lifecycle_events import take_lifecycle_event
 from loops.requests.replies import answer
 from loops.requests.take_request import decline, take_request
+from loops.requests.uninstalled import UNINSTALLED_TRIES, is_uninstalled, uninstalled
 from loops.store.tables import Delivery, Installation
 
 log = structlog.get_logger(__name__)
@@ -48,6 +50,10 @@ async def route(loop: Loop, guid: str) -> None:
             if tries < _most_tries(error):
                 await _release(loop, guid, loop.clock() + min(BACK_OFF_LIMIT, 0.5 * 2**tries))
                 return
+            if is_uninstalled(error):
+                await uninstalled(loop, delivery.installation_id or 0)
+                await _record(loop, guid, Decision("noted", "the App is not installed there any more"))
+                return
             if isinstance(error, errors.InstallationSuspended):
                 await _suspended(loop, delivery.installation_id)
             decision = Decision("failed", f"{type(error).__name__}: {error}")
@@ -59,6 +65,8 @@ async def route(loop: Loop, guid: str) -> None:
 def _most_tries(error: Exception) -> int:
     if isinstance(error, errors.InstallationSuspended):
         return 1
+    if is_uninstalled(error):
+        return UNINSTALLED_TRIES
     return most_tries(error, GIVE_UP_AFTER)
 
 
@@ -100,7 +108,7 @@ async def _say_so(loop: Loop, delivery: Delivery, error: Exception) -> None:
     try:
         if outcome.label and not await is_ours(loop, repo, outcome.label):
             return
-        if (await loop.access.of(repo, outcome.actor.login, outcome.actor.id)).may_write:
+        if (await access_of(repo, outcome.actor.login, outcome.actor.id)).may_write:
             await answer(repo, outcome, outcome.subject, answers.broken(type(error).__name__))
     except errors.GitHubError as unsaid:
         log.warning("delivery.unanswered", guid=delivery.guid, error=str(unsaid))

@@ -1,15 +1,18 @@
 """Somebody asks for something: who may, and to whom each command goes."""
 
+from github.apps.access import access_of
 from github.client.repository import RepositoryHandle
 from github.threads import comments
 from github.webhooks.commands import Autofix, Help, Retry, Run, Status, Stop, Unclear
 from github.webhooks.outcomes import Declined, Request
 from loops.comments import answers
 from loops.context import Loop
+from loops.requests.answered_before import WHY, answered_on_thread, answered_there, begins
 from loops.requests.buttons import subject_of_button
 from loops.requests.control import control
 from loops.requests.decision import Decision
 from loops.requests.labels import is_ours
+from loops.requests.no_right import answer_no_right
 from loops.requests.replies import answer
 from loops.requests.run import run
 
@@ -19,11 +22,15 @@ async def take_request(loop: Loop, guid: str, request: Request) -> Decision:
     repo = RepositoryHandle(loop.github, request.repo.installation_id, request.repo.id, request.repo.full_name)
     if request.label and not await is_ours(loop, repo, request.label):
         return Decision("ignored", f"the label {request.label!r} is not ours")
-    number = request.subject.number if request.subject else 0
-    if not (await loop.access.of(repo, request.actor.login, request.actor.id)).may_write:
-        await comments.react(repo, number, request.source, comments.CONFUSED)
+    if not (await access_of(repo, request.actor.login, request.actor.id)).may_write:
+        await answer_no_right(loop, repo, guid, request)
         return Decision("refused", f"{request.actor.login} has no write access to {request.repo.full_name}")
-    await comments.react(repo, number, request.source)
+    first = await begins(loop, guid)
+    if first and await answered_on_thread(loop, repo, request):
+        return Decision("ignored", WHY)
+    reacted = await comments.react(repo, request.subject.number if request.subject else 0, request.source)
+    if first and answered_there(request, reacted):
+        return Decision("ignored", WHY)
     subject = request.subject or await subject_of_button(loop, request)
     if subject is None:
         return Decision("ignored", "the check belongs to no conversation")
@@ -46,6 +53,6 @@ async def decline(loop: Loop, declined: Declined) -> Decision:
     if declined.label and not await is_ours(loop, repo, declined.label):
         return Decision("ignored", f"the label {declined.label!r} is not ours")
     subject, actor = declined.subject, declined.actor
-    if declined.answer and subject and (await loop.access.of(repo, actor.login, actor.id)).may_write:
+    if declined.answer and subject and (await access_of(repo, actor.login, actor.id)).may_write:
         await answer(repo, declined, subject, declined.answer)
     return Decision("refused", declined.reason)

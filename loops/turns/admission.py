@@ -1,25 +1,21 @@
-"""Before a session that began outside GitHub runs: its person's right and its repository's settings."""
+"""Before a turn runs: its person's right, and the repository's settings for a session that began outside GitHub."""
 
 from github.client.repository import RepositoryHandle
 from github.repositories import config, queries
 from loops.comments import answers
 from loops.context import Loop
+from loops.sessions.reasons import Reason
 from loops.store.states import Origin
-from loops.store.tables import Person, Session
+from loops.store.tables import Session, Turn
+from loops.turns.authority import without_right
 from loops.turns.start import CannotStart
 
 
-async def admit(loop: Loop, repo: RepositoryHandle, session: Session) -> None:
-    """Give `session` its settings, once. Raises CannotStart when its person may not write to the repository."""
-    if session.surface is Origin.GITHUB:
-        return
-    if session.owner_id is not None:
-        async with loop.database.read() as tx:
-            person = await tx.get(Person, session.owner_id)
-        if person is None or not (await loop.access.of(repo, person.login, person.id)).may_write:
-            login = person.login if person else str(session.owner_id)
-            raise CannotStart("no_access", f"{login} has no write access to {await repo.full_name()}.")
-    if session.config is not None:
+async def admit(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn) -> None:
+    """Give `session` its settings, once. Raises CannotStart when who asked may not write to the repository."""
+    if (login := await without_right(loop, repo, session, turn)) is not None:
+        raise CannotStart(Reason.NO_ACCESS, f"{login} has no write access to {await repo.full_name()}.")
+    if session.surface is Origin.GITHUB or session.config is not None:
         return
     facts = await queries.facts(repo)
     loaded = (await queries.settings(repo, facts.default_branch)) if facts.default_branch else None

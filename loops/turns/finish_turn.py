@@ -16,10 +16,12 @@ from loops.conversations.pull_state import has_ended
 from loops.guards import Findings, sentences
 from loops.sessions import decide
 from loops.sessions.caps import Caps, Passed, Spent
+from loops.sessions.reasons import Reason
 from loops.sessions.spending import spent_before
 from loops.store.states import TurnKind
 from loops.store.tables import Blob, Repository, Session, Turn
 from loops.turns import forks
+from loops.turns.authority import without_right
 from loops.turns.classify_result import TurnVerdict, classify_result
 from loops.turns.conflict import begin_conflict_turn, handed_back
 from loops.turns.guard import guard
@@ -30,6 +32,7 @@ from loops.turns.whole_diff import whole_diff
 
 SECRETS = ("secret", "env_file", "credential_file")
 """What the guards call a file that holds a secret."""
+LOST_RIGHT = "{login} asked for this and may not write to this repository any more, so nothing was published."
 REFUSED = (*PERMANENT, TreeMismatch, HistoryRewritten)
 
 
@@ -72,6 +75,8 @@ async def _publish(loop: Loop, repo: RepositoryHandle, session: Session, turn: T
     pull = await queries.pull(repo, session.pull_number) if session.pull_number is not None else None
     if pull is not None and await has_ended(loop, session, pull):
         return Ending(TurnVerdict("cancelled"))
+    if (login := await without_right(loop, repo, session, turn)) is not None:
+        return Ending(TurnVerdict("failed", Reason.NO_ACCESS, LOST_RIGHT.format(login=login)))
     findings = await guard(loop, repo, session, turn, result)
     if not findings.publishable:
         await _forget_secrets(loop, turn, result, findings)

@@ -58,7 +58,7 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
         return placed.again
     repo = loop.handle(repository)
     try:
-        await admit(loop, repo, session)
+        await admit(loop, repo, session, turn)
         start = await start_of(loop, repo, session, turn)
         if not await _still_asked(repo, turn):
             await _withdraw(loop, session, turn)

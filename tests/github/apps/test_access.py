@@ -1,12 +1,9 @@
-from typing import Any
-
 import pytest
 
-from github.apps.access import AccessBook, Role, read_access
-from github.client.clock import Clock
+from github.apps.access import Role, access_of, read_access
 from github.client.errors import NotFound
 from github.client.repository import RepositoryHandle
-from tests.github.conftest import Spot, TestClock
+from tests.github.conftest import Spot
 
 
 @pytest.mark.parametrize(
@@ -35,39 +32,41 @@ def test_roles_are_mapped_as_github_reports_them(
 
 
 async def test_permissions_come_from_the_api(spot: Spot, repository: RepositoryHandle) -> None:
-    book = AccessBook(Clock())
     for login, role in (("alice", "maintain"), ("bob", "triage")):
         spot.local.set_permission(spot.name, login, role)
-    assert (await book.of(repository, "alice")).role is Role.MAINTAIN
-    assert (await book.of(repository, "bob")).role is Role.TRIAGE
-    assert (await book.of(repository, spot.owner)).role is Role.ADMIN
+    assert (await access_of(repository, "alice")).role is Role.MAINTAIN
+    assert (await access_of(repository, "bob")).role is Role.TRIAGE
+    assert (await access_of(repository, spot.owner)).role is Role.ADMIN
 
 
-async def test_a_permission_is_remembered_for_a_minute_at_most(spot: Spot, repository: RepositoryHandle) -> None:
-    clock = TestClock()
-    book = AccessBook(clock)
-    assert (await book.of(repository, "alice")).may_write
+async def test_a_right_is_asked_of_github_each_time(spot: Spot, repository: RepositoryHandle) -> None:
+    assert (await access_of(repository, "alice")).may_write
     spot.local.set_permission(spot.name, "alice", "read")
-    clock.advance(59)
-    assert (await book.of(repository, "ALICE")).may_write
-    clock.advance(2)
-    assert not (await book.of(repository, "alice")).may_write
+    assert not (await access_of(repository, "ALICE")).may_write
+    spot.local.set_permission(spot.name, "alice", "write")
+    assert (await access_of(repository, "alice")).may_write
 
 
 async def test_an_unknown_person_may_do_nothing(repository: RepositoryHandle) -> None:
-    assert (await AccessBook(Clock()).of(repository, "nobody-of-that-name")).role is Role.NONE
+    assert (await access_of(repository, "nobody-of-that-name")).role is Role.NONE
 
 
 async def test_a_login_that_another_person_took_over_may_do_nothing(spot: Spot, repository: RepositoryHandle) -> None:
-    book = AccessBook(Clock())
-    alice: Any = spot.local.user("alice")
-    assert (await book.of(repository, "alice", alice.id)).may_write
-    assert not (await book.of(repository, "alice", alice.id + 1)).may_write
+    alice, bob = spot.local.user("alice"), spot.local.user("bob")
+    assert (await access_of(repository, "alice", alice.id)).may_write
+    assert not (await access_of(repository, "alice", 4711)).may_write
+    assert not (await access_of(repository, "alice", bob.id)).may_write
+
+
+async def test_a_person_who_goes_by_another_login_now_is_still_the_same(
+    spot: Spot, repository: RepositoryHandle
+) -> None:
+    assert (await access_of(repository, "her-former-login", spot.local.user("alice").id)).may_write
 
 
 async def test_a_repository_that_is_gone_is_not_taken_for_a_person_without_rights(repository: RepositoryHandle) -> None:
     gone = RepositoryHandle(repository.app, repository.installation_id, repository.id)
     gone.app.names.put(gone.id, "no/where", confirmed=False)
-    assert (await AccessBook(Clock()).of(gone, "alice")).may_write
+    assert (await access_of(gone, "alice")).may_write
     with pytest.raises(NotFound):
-        await AccessBook(Clock()).of(RepositoryHandle(repository.app, 4711, 1), "alice")
+        await access_of(RepositoryHandle(repository.app, 4711, 1), "alice")

@@ -8,7 +8,7 @@ from github.client.repository import RepositoryHandle
 from github.client.text import MAX_BODY, length
 from github.emulator.local import LocalGitHub
 from github.threads import comments
-from github.threads.comments import find_sticky, marked, marker, put_sticky, react, said_by_others, still_there
+from github.threads.comments import Reacted, find_sticky, marked, marker, put_sticky, react, said_by_others, still_there
 from github.webhooks.sources import CheckButton, OwnText, ThreadComment, Where
 from tests.github.conftest import Spot
 
@@ -119,15 +119,15 @@ async def test_reacting_twice_is_one_reaction(spot: Spot, repository: Repository
     number = await spot.issue()
     asked = await spot.act("alice", "POST", f"issues/{number}/comments", body="@greenloop x")
     for source in (OwnText(Where.ISSUE), ThreadComment(asked["id"])):
-        assert await react(repository, number, source)
-        assert await react(repository, number, source)
+        assert await react(repository, number, source) is Reacted.NEW
+        assert await react(repository, number, source) is Reacted.STANDS
     found = await spot.act("alice", "GET", f"issues/comments/{asked['id']}/reactions")
     assert [each["content"] for each in found] == ["eyes"]
 
 
 async def test_what_cannot_be_reacted_to_is_no_error(repository: RepositoryHandle) -> None:
-    assert not await react(repository, 1, CheckButton(5))
-    assert not await react(repository, 1, ThreadComment(4711))
+    assert await react(repository, 1, CheckButton(5)) is Reacted.IMPOSSIBLE
+    assert await react(repository, 1, ThreadComment(4711)) is Reacted.IMPOSSIBLE
 
 
 async def test_what_others_said_is_read_as_it_stood_at_the_trigger(spot: Spot, repository: RepositoryHandle) -> None:

@@ -1,0 +1,26 @@
+"""Whether whoever asked for a turn may still ask: before it begins, and once more before anything is published."""
+
+from github.apps.access import access_of
+from github.client.repository import RepositoryHandle
+from loops.context import Loop
+from loops.conversations.repeating import last_asked
+from loops.sessions.ask_columns import ask_of
+from loops.store.states import Trigger
+from loops.store.tables import Person, Session, Turn
+
+
+async def without_right(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn) -> str | None:
+    """The login of who asked for this turn and may not write any more; None where all is well or nobody asked.
+
+    A repair belongs to the task that it follows, and so to whoever asked for that.
+    """
+    async with loop.database.read() as tx:
+        asked: Turn | None = turn
+        if turn.trigger is Trigger.CHECKS:
+            asked = await last_asked(tx, session.id, before=turn.number)
+        asker = ask_of(asked).asker if asked is not None else None
+        if asker is None or asker.id is None:
+            return None
+        person = await tx.get(Person, asker.id)
+    login = person.login if person else asker.login
+    return None if (await access_of(repo, login, asker.id)).may_write else login
