@@ -14,12 +14,12 @@ def help_text(handle: str) -> str:
 | --- | --- |
 | `{name} fix the login page` | an agent works on it; words after the mention are the task |
 | `{name}` | it works on the issue or pull request as it stands |
-| `{name} retry` | once more with the same task |
+| `{name} retry` | once more with the same task; words beside it are added |
 | `{name} stop` | the work on this issue or pull request ends now |
 | `{name} status` | the comment with the state is brought up to date |
 | `{name} autofix on` or `autofix off` | repairs of red checks here, or none |
 
-Options, anywhere on the line: `--runtime NAME`, `--model NAME`, `--base BRANCH`, `--cap N`."""
+Options, anywhere on the line, for that task: `--runtime NAME`, `--model NAME`, `--base BRANCH`, `--cap N`."""
 
 
 def problems(found: Sequence[str], handle: str) -> str:

@@ -18,7 +18,7 @@ from loops.context import Loop
 from loops.secrets.redact import Redactor
 from loops.sessions.ask import asked_by
 from loops.sessions.decide import cancelled
-from loops.sessions.effects import find, show
+from loops.sessions.effects import find, keep, show
 from loops.sessions.explanations import explain
 from loops.sessions.snapshots import turns_of
 from loops.store.states import OPEN_TURN
@@ -27,6 +27,7 @@ from loops.store.tables import Attempt, Person, Repository, Session, Turn
 log = structlog.get_logger(__name__)
 
 KIND = "comment"
+LOCKED = "locked"
 
 
 async def update_comment(loop: Loop, session_id: int) -> None:
@@ -38,7 +39,9 @@ async def update_comment(loop: Loop, session_id: int) -> None:
         told = await status_comment_of(loop, tx, session, repository, turns)
     repo = loop.handle(repository)
     body = Redactor().text(status_comment.render(told))
-    await _sticky(loop, repo, session, body)
+    if await _is_newly_locked(loop, repo, session, turns, body):
+        await update_comment(loop, session_id)  # the check run and the page tell, also why the comment does not
+        return
     await show_check(loop, repo, session, told, body)
     await answer_threads(loop, repo, session, turns)
 
@@ -54,20 +57,31 @@ async def status_of(loop: Loop, session: Session) -> str:
     return f"{status_comment.headline(told)}. [All of it]({where})"
 
 
-async def _sticky(loop: Loop, repo: RepositoryHandle, session: Session, body: str) -> None:
+async def _is_newly_locked(loop: Loop, repo: RepositoryHandle, session: Session, turns: list[Turn], body: str) -> bool:
+    """Bring the sticky comment up to date. True where the thread turns out to be locked; one try for each turn."""
     number = session.subject_number or session.pull_number
+    lock = f"{LOCKED}:{turns[-1].number if turns else 0}"
     if number is None:
-        return
+        return False
+    async with loop.database.read() as tx:
+        if await find(tx, session.id, LOCKED, lock) is not None:
+            return False
 
-    async def put(known: int | None) -> int | None:
-        try:
-            posted = await comments.put_sticky(repo, number, f"session:{session.public_id}", body, comment_id=known)
-        except Locked as error:  # the check run and the page still tell
-            log.warning("comment.locked", session=session.public_id, error=str(error))
-            return None
-        return posted.id
+    async def put(known: int | None) -> int:
+        return (await comments.put_sticky(repo, number, f"session:{session.public_id}", body, comment_id=known)).id
 
-    await show(loop, session.id, KIND, "sticky", body, put)
+    try:
+        await show(loop, session.id, KIND, "sticky", body, put)
+    except Locked as error:
+        log.warning("comment.locked", session=session.public_id, error=str(error))
+        async with loop.database.write() as tx:
+            await keep(tx, session.id, LOCKED, lock, "", None, loop.clock())
+            fresh = await tx.get_one(Session, session.id)
+            note = f"#{number} is locked, so I cannot comment there: this page and the check run tell how it goes."
+            if note not in fresh.notes:
+                fresh.notes = [*fresh.notes, note]
+        return True
+    return False
 
 
 async def status_comment_of(

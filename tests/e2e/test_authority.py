@@ -13,7 +13,7 @@ from github.webhooks import deliveries
 from loops.context import Loop
 from loops.requests.missed_deliveries import NOT_REPLAYED, redeliver_missed
 from loops.store.tables import Audit, Base, Delivery, Installation, Turn
-from tests.e2e.acts import RIGHT, asked, comment_says, runs
+from tests.e2e.acts import RIGHT, asked, calls, comment_says, own_check, runs
 from tests.e2e.house import REPOSITORY, House, house
 
 
@@ -135,3 +135,20 @@ async def test_an_installation_that_github_does_not_know_is_uninstalled_and_noth
         return late.decision if late.status == "done" else None
 
     assert await home.until(decided) == "noted"
+
+
+async def test_a_locked_conversation_is_told_by_check_run_and_page_after_one_try(home: House) -> None:
+    home.agent(f"wait(); {RIGHT}")
+    tried = calls(home, lambda method, template: method in ("POST", "PATCH") and template.endswith("/comments"))
+    number = await home.issue()
+    await home.post("alice", f"issues/{number}/lock", {"lock_reason": "too heated"}, method="PUT")
+    await home.comment(number, "@greenloop make it right")
+    await runs(home)
+    home.let_go()
+    session = await home.ended()
+    assert (session.status, await home.bot_comments(number)) == ("completed", [])
+    check = own_check(home, session.head_sha)
+    assert "Done" in (check.title or "") and "locked" in (check.summary or "")
+    assert any("locked" in str(note) for note in session.notes)
+    ours = [each for each in tried if each.startswith("POST")]
+    assert len(ours) == 2  # Alice's own, and one of ours

@@ -1,5 +1,7 @@
 import json
 import time
+from collections.abc import Iterator
+from typing import Any
 from urllib.parse import quote_plus
 
 import pytest
@@ -38,15 +40,26 @@ def test_the_fields_that_rules_read_are_there() -> None:
 
 
 @pytest.mark.parametrize("event", sorted(WANTED))
-def test_any_field_of_a_wanted_event_may_be_null(event: str) -> None:
+def test_any_field_of_a_wanted_event_may_be_null_at_any_depth(event: str) -> None:
     payloads = [json.loads(body) for name, body in examples() if name == event]
     for payload in {payload.get("action"): payload for payload in payloads}.values():
-        for key in payload:
-            decide(parse(event, json.dumps({**payload, key: None}).encode()), ME)
-            if isinstance(payload[key], dict):
-                for inner in payload[key]:
-                    changed = {**payload, key: {**payload[key], inner: None}}
-                    decide(parse(event, json.dumps(changed).encode()), ME)
+        with_permissions = {**payload, "installation": {"id": 5, "permissions": {"contents": "read", "issues": None}}}
+        decide(parse(event, json.dumps(with_permissions).encode()), ME)
+        for holder, key in _places(payload):
+            kept, holder[key] = holder[key], None
+            decide(parse(event, json.dumps(payload).encode()), ME)
+            holder[key] = kept
+
+
+def _places(value: Any) -> Iterator[tuple[dict[str, Any], str]]:
+    """Every object in a payload with each of its keys."""
+    if isinstance(value, list):
+        for each in value[:1]:
+            yield from _places(each)
+    if isinstance(value, dict):
+        for key in value:
+            yield from _places(value[key])
+            yield value, key
 
 
 @pytest.mark.parametrize("event", sorted(WANTED))
