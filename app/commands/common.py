@@ -43,7 +43,7 @@ def one_line_errors() -> Iterator[None]:
     from app.process.valkey import RedisUnavailable
     from github.client.errors import GitHubError
     from loops.accounts.box_secrets import CannotPrepare
-    from loops.requests.operations import Unknown
+    from loops.operations import Unknown
     from loops.secrets.vault import VaultError
     from loops.store.lookup import UnknownOwner
 

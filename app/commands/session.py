@@ -15,7 +15,7 @@ from loops.runtimes import registry
 
 if TYPE_CHECKING:
     from app.settings import Settings
-    from loops.requests.operations import Brief, Shown
+    from loops.operations import Brief, Shown
     from loops.store.database import Database
 
 SURFACE = "cli"
@@ -44,7 +44,7 @@ def start(
     as_json: JsonOption = False,
 ) -> None:
     """Start a session; its id goes to standard output."""
-    from loops.requests import operations
+    from loops import operations
 
     async def run(settings: "Settings", database: "Database") -> None:
         wish = operations.Start(repository, instruction, base, max_steps, person, runtime, model)
@@ -60,7 +60,7 @@ def start(
 @session.command()
 def show(identity: IdArgument, installation: InstallationOption = None, as_json: JsonOption = False) -> None:
     """Show a session: its state, what it changed, what it took."""
-    from loops.requests import operations
+    from loops import operations
 
     async def run(settings: "Settings", database: "Database") -> None:
         async with database.read() as tx:
@@ -74,7 +74,7 @@ def show(identity: IdArgument, installation: InstallationOption = None, as_json:
 @session.command()
 def watch(identity: IdArgument, installation: InstallationOption = None, as_json: JsonOption = False) -> None:
     """Follow a session until it ends. The exit code is 0 when it was completed, 1 when it ended otherwise."""
-    from loops.requests import operations
+    from loops import operations
 
     async def run(settings: "Settings", database: "Database") -> None:
         seen = 0
@@ -100,7 +100,7 @@ def watch(identity: IdArgument, installation: InstallationOption = None, as_json
 @session.command()
 def cancel(identity: IdArgument, installation: InstallationOption = None, as_json: JsonOption = False) -> None:
     """Ask for a session's end."""
-    from loops.requests import operations
+    from loops import operations
 
     async def run(settings: "Settings", database: "Database") -> None:
         async with database.write() as tx:
@@ -125,7 +125,7 @@ def list_all(
     as_json: JsonOption = False,
 ) -> None:
     """List sessions, newest first."""
-    from loops.requests import operations
+    from loops import operations
 
     async def run(settings: "Settings", database: "Database") -> None:
         async with database.read() as tx:

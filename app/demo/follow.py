@@ -17,16 +17,16 @@ LOOK_SECONDS = 0.15
 
 
 @dataclass(frozen=True)
-class Refused:
+class RequestRefused:
     """No session began; `reason` is what was recorded with the delivery."""
 
     reason: str
 
 
-async def follow(database: Database, *, seconds: float) -> AsyncIterator[Session | Event | Refused]:
+async def follow(database: Database, *, seconds: float) -> AsyncIterator[Session | Event | RequestRefused]:
     """The session as soon as it is there, its events as they come, and the session again once it has ended.
 
-    Ends with Refused when every delivery was handled and none began a session, and without an end after `seconds`.
+    Ends with RequestRefused when every delivery was handled and none began a session, without an end after `seconds`.
     """
     deadline = asyncio.get_running_loop().time() + seconds
     seen = 0
@@ -51,13 +51,13 @@ async def follow(database: Database, *, seconds: float) -> AsyncIterator[Session
         await asyncio.sleep(LOOK_SECONDS)
 
 
-async def _refused(database: Database) -> Refused | None:
+async def _refused(database: Database) -> RequestRefused | None:
     async with database.read() as tx:
         found = await tx.execute(select(Delivery).where(Delivery.event == "issue_comment", Delivery.status == "done"))
         delivery = found.scalars().first()
     if delivery is None or delivery.decision in ("started", "continued"):
         return None
-    return Refused(f"{delivery.decision}: {delivery.reason}")
+    return RequestRefused(f"{delivery.decision}: {delivery.reason}")
 
 
 async def report(database: Database, world: World, issue: int) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from cryptography.fernet import Fernet
 
 from app.demo.account import account, missing, store
-from app.demo.follow import Refused, follow, report
+from app.demo.follow import RequestRefused, follow, report
 from app.demo.places import own_address, place, refuse_unusable
 from app.demo.progress import Progress
 from app.demo.world import ISSUE, Misuse, World, build_world, prepare_source
@@ -132,7 +132,7 @@ async def _with_account(
 
 async def _watch(database: Database, progress: Progress, world: World) -> None:
     async for news in follow(database, seconds=LONGEST):
-        if isinstance(news, Refused):
+        if isinstance(news, RequestRefused):
             progress.note(f"no session: {news.reason}")
         elif isinstance(news, Session):
             progress.session(news)

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from app.web import session_operations
 from app.web.state import app_state
-from loops.requests import operations
+from loops import operations
 
 SURFACE = "api"
 BODY_LIMIT = 256 * 1024

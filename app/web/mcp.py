@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.web import api, session_operations
 from app.web.state import AppState
-from loops.requests import operations
+from loops import operations
 from loops.runtimes import registry
 
 PATH = "/mcp"

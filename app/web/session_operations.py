@@ -1,13 +1,13 @@
 """The contracts as a web surface performs them: one transaction, the tenant that is meant, and a worker told at once.
 
-Each raises what `loops.requests.operations` raises: Invalid and Unknown.
+Each raises what `loops.operations` raises: Invalid and Unknown.
 """
 
 from dataclasses import asdict
 from typing import Any
 
 from app.web.state import AppState
-from loops.requests import operations
+from loops import operations
 
 _PRIVATE = ("row", "wake")
 

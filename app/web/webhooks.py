@@ -31,7 +31,7 @@ HELD_BYTES = 256 * 1024 * 1024
 _HEADER = re.compile(rb"[!-~]{1,100}")
 
 
-class Refused(Exception):
+class DeliveryRefused(Exception):
     """The request ends here with this status."""
 
     def __init__(self, status: int, error: str) -> None:
@@ -64,9 +64,9 @@ class Receiver:
         headers = dict(scope["headers"])
         try:
             if scope["method"] != "POST":
-                raise Refused(405, "webhooks are sent with POST")
+                raise DeliveryRefused(405, "webhooks are sent with POST")
             status, answer = await self._handle(headers, receive)
-        except Refused as refusal:
+        except DeliveryRefused as refusal:
             status, answer = refusal.status, {"error": str(refusal)}
             log.info("webhook.refused", status=status, error=str(refusal), guid=_shown(headers, b"x-github-delivery"))
         except ConnectionError:
@@ -82,7 +82,7 @@ class Receiver:
     async def _handle(self, headers: Mapping[bytes, bytes], receive: Receive) -> tuple[int, dict[str, str]]:
         declared = headers.get(b"content-length", b"0")
         if len(declared) > 18 or not declared.isdigit() or int(declared) > self._limit:
-            raise Refused(413, f"the body is declared as {_text(declared)} bytes; {self._limit} are allowed")
+            raise DeliveryRefused(413, f"the body is declared as {_text(declared)} bytes; {self._limit} are allowed")
         message = await receive()
         if message["type"] == "http.disconnect":
             raise ConnectionError
@@ -106,7 +106,7 @@ class Receiver:
                             self._check(held)
                             more = message.get("more_body", False)
                 except TimeoutError:
-                    raise Refused(408, f"the body did not arrive within {READ_SECONDS:.0f} s") from None
+                    raise DeliveryRefused(408, f"the body did not arrive within {READ_SECONDS:.0f} s") from None
                 body = bytes(parts)
             self._check(held)
             return await self._decide(headers, body)
@@ -115,9 +115,9 @@ class Receiver:
 
     def _check(self, length: int) -> None:
         if length > self._limit:
-            raise Refused(413, f"the body is longer than {self._limit} bytes")
+            raise DeliveryRefused(413, f"the body is longer than {self._limit} bytes")
         if self._held > HELD_BYTES:
-            raise Refused(503, "too many large bodies at once: try again")
+            raise DeliveryRefused(503, "too many large bodies at once: try again")
 
     async def _decide(self, headers: Mapping[bytes, bytes], body: bytes) -> tuple[int, dict[str, str]]:
         signature = headers.get(b"x-hub-signature-256")
@@ -128,7 +128,7 @@ class Receiver:
             else verify(self._secrets, body, signature)
         ):
             said = "is missing" if signature is None else "does not fit the body"
-            raise Refused(401, f"X-Hub-Signature-256 {said}: compare the webhook secret here and at GitHub")
+            raise DeliveryRefused(401, f"X-Hub-Signature-256 {said}: compare the webhook secret here and at GitHub")
         event, guid = _required(headers, b"x-github-event"), _required(headers, b"x-github-delivery")
         content_type = headers.get(b"content-type", b"")
         try:
@@ -137,7 +137,9 @@ class Receiver:
             else:
                 body, envelope = _open(body, content_type)
         except NoJson as error:
-            raise Refused(400, f"signed, but {error}. Nothing was stored; GitHub can deliver {guid} again") from error
+            raise DeliveryRefused(
+                400, f"signed, but {error}. Nothing was stored; GitHub can deliver {guid} again"
+            ) from error
         if not wanted(event, envelope.action):
             name = event if envelope.action is None else f"{event}.{envelope.action[:100]}"
             return 200, {"delivery": guid, "decision": "ignored", "reason": f"nothing here acts on {name}"}
@@ -147,7 +149,7 @@ class Receiver:
         try:
             await self._inbox.put(arrival)
         except (InboxFull, InboxFailed) as error:
-            raise Refused(503, f"delivery {guid} was not stored: {error}") from error
+            raise DeliveryRefused(503, f"delivery {guid} was not stored: {error}") from error
         return 202, {"delivery": guid, "decision": "stored"}
 
 
@@ -159,7 +161,7 @@ def _open(body: bytes, content_type: bytes) -> tuple[bytes, Envelope]:
 def _required(headers: Mapping[bytes, bytes], name: bytes) -> str:
     value = headers.get(name, b"")
     if not _HEADER.fullmatch(value):
-        raise Refused(400, f"the header {_text(name)} is {'missing' if not value else 'not what GitHub sends'}")
+        raise DeliveryRefused(400, f"the header {_text(name)} is {'missing' if not value else 'not what GitHub sends'}")
     return value.decode()
 
 

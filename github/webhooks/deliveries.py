@@ -19,7 +19,7 @@ MOST_TRIES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class LoggedDelivery:
     """One try to deliver. All tries of an event share `guid`; `delivered_at` is Unix seconds."""
 
     id: int
@@ -35,7 +35,7 @@ class Delivery:
     repository_id: int
 
 
-async def walk(app: GitHubApp, *, since: float) -> AsyncIterator[Delivery]:
+async def walk(app: GitHubApp, *, since: float) -> AsyncIterator[LoggedDelivery]:
     """The deliveries after the Unix time `since`, newest first."""
     page: str | None = f"app/hook/deliveries?per_page={PER_PAGE}"
     while page:
@@ -48,14 +48,14 @@ async def walk(app: GitHubApp, *, since: float) -> AsyncIterator[Delivery]:
         page = answer.next_page
 
 
-def missed(deliveries: Iterable[Delivery], seen: Container[str]) -> list[Delivery]:
+def missed(deliveries: Iterable[LoggedDelivery], seen: Container[str]) -> list[LoggedDelivery]:
     """One delivery for each event that some rule could want and that never reached us, oldest first. Pure.
 
     `seen` holds the GUIDs in our inbox. An event is missed if it is not there, also where GitHub believes that it was
     delivered: an answer of ours may have been lost together with the disk it was written to. Leave out what was tried
     only a moment ago, which may still be on its way. What was delivered `MOST_TRIES` times in vain is given up.
     """
-    latest: dict[str, Delivery] = {}
+    latest: dict[str, LoggedDelivery] = {}
     tries: Counter[str] = Counter()
     for delivery in sorted(deliveries, key=lambda each: each.delivered_at):
         if delivery.guid not in seen and wanted(delivery.event, delivery.action):
@@ -64,13 +64,13 @@ def missed(deliveries: Iterable[Delivery], seen: Container[str]) -> list[Deliver
     return [delivery for guid, delivery in latest.items() if tries[guid] < MOST_TRIES]
 
 
-async def payload(app: GitHubApp, delivery: Delivery) -> tuple[Mapping[str, str], Any]:
+async def payload(app: GitHubApp, delivery: LoggedDelivery) -> tuple[Mapping[str, str], Any]:
     """The headers and the payload that GitHub sent. Raises NotFound once the log has forgotten it."""
     request = (await app.as_app("GET", f"app/hook/deliveries/{delivery.id}")).json().get("request") or {}
     return request.get("headers") or {}, request.get("payload")
 
 
-async def redeliver(app: GitHubApp, delivery: Delivery) -> bool:
+async def redeliver(app: GitHubApp, delivery: LoggedDelivery) -> bool:
     """Ask GitHub to deliver again, under the same GUID; False if its log has forgotten it."""
     try:
         await app.as_app("POST", f"app/hook/deliveries/{delivery.id}/attempts")
@@ -79,10 +79,10 @@ async def redeliver(app: GitHubApp, delivery: Delivery) -> bool:
     return True
 
 
-def read_delivery(found: Mapping[str, Any]) -> Delivery:
+def read_delivery(found: Mapping[str, Any]) -> LoggedDelivery:
     """A delivery from GitHub's list. `status` is "OK" or what went wrong."""
     status, code = str(found.get("status") or ""), int(found.get("status_code") or 0)
-    return Delivery(
+    return LoggedDelivery(
         id=int(found["id"]),
         guid=str(found.get("guid") or ""),
         event=str(found.get("event") or ""),

@@ -24,7 +24,7 @@ class App(msgspec.Struct, kw_only=True):
     slug: str | None = None
 
 
-class Repository(msgspec.Struct, kw_only=True):
+class RepositoryPayload(msgspec.Struct, kw_only=True):
     id: int | None = None
     full_name: str | None = None
     default_branch: str | None = None
@@ -33,7 +33,7 @@ class Repository(msgspec.Struct, kw_only=True):
     fork: bool | None = None
 
 
-class Installation(msgspec.Struct, kw_only=True):
+class InstallationPayload(msgspec.Struct, kw_only=True):
     id: int | None = None
     app_id: int | None = None
     account: User | None = None
@@ -105,7 +105,7 @@ class Side(msgspec.Struct, kw_only=True):
 
     ref: str | None = None
     sha: str | None = None
-    repo: Repository | None = None
+    repo: RepositoryPayload | None = None
 
 
 class PullRequest(msgspec.Struct, kw_only=True):
@@ -158,7 +158,7 @@ class WorkflowRun(msgspec.Struct, kw_only=True):
     conclusion: str | None = None
     head_sha: str | None = None
     head_branch: str | None = None
-    head_repository: Repository | None = None
+    head_repository: RepositoryPayload | None = None
     pull_requests: list[PullRequest | None] | None = None
 
 
@@ -194,8 +194,8 @@ class Event(msgspec.Struct, kw_only=True):
     name: str = msgspec.field(default="", name="x-github-event")
     action: str | None = None
     sender: User | None = None
-    repository: Repository | None = None
-    installation: Installation | None = None
+    repository: RepositoryPayload | None = None
+    installation: InstallationPayload | None = None
     issue: Issue | None = None
     comment: Comment | None = None
     pull_request: PullRequest | None = None
@@ -207,9 +207,9 @@ class Event(msgspec.Struct, kw_only=True):
     check_suite: CheckSuite | None = None
     workflow_run: WorkflowRun | None = None
     requested_action: RequestedAction | None = None
-    repositories: list[Repository | None] | None = None
-    repositories_added: list[Repository | None] | None = None
-    repositories_removed: list[Repository | None] | None = None
+    repositories: list[RepositoryPayload | None] | None = None
+    repositories_added: list[RepositoryPayload | None] | None = None
+    repositories_removed: list[RepositoryPayload | None] | None = None
     ref: str | None = None
     before: str | None = None
     after: str | None = None
@@ -227,8 +227,8 @@ class _Envelope(msgspec.Struct, kw_only=True):
 
     action: str | None = None
     sender: User | None = None
-    repository: Repository | None = None
-    installation: Installation | None = None
+    repository: RepositoryPayload | None = None
+    installation: InstallationPayload | None = None
 
 
 # None: the event has no action, or every action of it counts.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from github.webhooks.events import Event, Repository
+from github.webhooks.events import Event, RepositoryPayload
 from github.webhooks.identity import Me
 from github.webhooks.outcomes import Change, Ignored, LifecycleEvent, Outcome, Repo
 from github.webhooks.subjects import actor_of
@@ -88,7 +88,7 @@ def push(event: Event, repo: Repo, me: Me) -> Outcome:
     )
 
 
-def _repositories(found: Iterable[Repository | None] | None, installation_id: int) -> tuple[Repo, ...]:
+def _repositories(found: Iterable[RepositoryPayload | None] | None, installation_id: int) -> tuple[Repo, ...]:
     return tuple(
         Repo(each.id, each.full_name or "", installation_id, each.default_branch or "")
         for each in found or ()

@@ -66,7 +66,7 @@ async def make_room(loop: Loop, but: str) -> bool:
     return victim is not None
 
 
-async def stop_turn(loop: Loop, session: Session, action: decide.Stop) -> None:
+async def stop_turn(loop: Loop, session: Session, action: decide.StopTurn) -> None:
     """Leave word for the box: its runner reads it with the answer to its next report."""
     async with loop.database.write() as tx:
         await tx.execute(

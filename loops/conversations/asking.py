@@ -19,7 +19,7 @@ from loops.store.tables import Session, Turn
 SUMMARY_TITLE = 200
 
 
-class Taken(StrEnum):
+class AskOutcome(StrEnum):
     """What a request has come to; JOINED: nothing new, somebody asked for just that before."""
 
     STARTED = "started"
@@ -29,15 +29,15 @@ class Taken(StrEnum):
 
 async def take(
     tx: AsyncSession, topic: Topic, ask: Ask, *, owner: int | None, cap: int, now: float
-) -> tuple[Session, Taken]:
+) -> tuple[Session, AskOutcome]:
     """Begin a conversation or go on with it; `cap` holds where `ask` names none."""
     await lock(tx, topic.repository_id)
     session = await latest(tx, topic)
     if session is None:
         session = await begin(tx, topic, ask, owner=owner, cap=cap, now=now)
-        return session, Taken.STARTED
+        return session, AskOutcome.STARTED
     if await _asked_already(tx, session, ask):
-        return session, Taken.JOINED
+        return session, AskOutcome.JOINED
     if session.status not in OPEN_SESSION:
         move_session(session, SessionStatus.PENDING)
         session.outcome, session.reason, session.completed_at = None, None, None
@@ -49,7 +49,7 @@ async def take(
     session.approved_sha = topic.approved_sha or session.approved_sha
     session.cap = ask.options.cap or cap
     await add_turn(tx, session, ask, now)
-    return session, Taken.CONTINUED
+    return session, AskOutcome.CONTINUED
 
 
 async def begin(tx: AsyncSession, topic: Topic, ask: Ask, *, owner: int | None, cap: int, now: float) -> Session:

@@ -48,7 +48,7 @@ REASONS: Sequence[tuple[type[Exception] | tuple[type[Exception], ...], Reason]] 
 Step = Callable[[Loop, Session, Any], Awaitable[float | None]]
 
 STEPS: Mapping[type, Step] = {
-    decide.Stop: stop_turn,
+    decide.StopTurn: stop_turn,
     decide.Prepare: prepare,
     decide.LookAtBox: look_at_box,
     decide.FinishTurn: finish_turn,

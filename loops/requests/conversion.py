@@ -1,6 +1,6 @@
 """A request as the conversation takes it: converted here, once, and nowhere else."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from github.client.errors import Gone, NotFound
 from github.client.repository import RepositoryHandle
@@ -10,7 +10,7 @@ from github.webhooks.commands import Retry, Run
 from github.webhooks.identity import Me
 from github.webhooks.mention_options import MentionOptions
 from github.webhooks.mentions import read
-from github.webhooks.outcomes import Actor, Repo, Request, Subject, Why
+from github.webhooks.outcomes import Actor, Repo, Request, Subject
 from github.webhooks.sources import InlineComment, ReviewBody
 from loops.conversations.finding import Topic
 from loops.sessions.ask import Ask, Asker, Remark, ReviewText, ThreadText, TurnOptions
@@ -87,16 +87,18 @@ async def _review(repo: RepositoryHandle, me: Me, ask: Ask, request: Request, su
     source = request.source
     if isinstance(source, InlineComment):
         if source.review_id and not source.edited and (whole := await _found(repo, subject.number, source.review_id)):
-            body, at = whole
+            body, at, changes_requested = whole
             remarks = await _remarks(repo, me, subject.number, source.review_id, at)
             if any(each.id == source.id for each in remarks):
                 asked = read(body, me.names)
                 first = asked if isinstance(asked, Run) else None
+                if asked is None and changes_requested and me.is_me(subject.author):
+                    first, ask = Run(body.strip()), replace(ask, trigger=Trigger.CHANGES_REQUESTED)
                 return _asking(ask, me, subject, source.review_id, body, first, remarks)
         alone = Remark(
             source.id, source.thread_id, source.path, source.line, source.text, source.diff_hunk, ask.asker.login, True
         )
-        return _about(ask, subject, 0, "", (alone,))
+        return replace(ask, about=ReviewText(0, subject.number, subject.title, "", (alone,)))
     remarks = await _remarks(repo, me, subject.number, source.id, source.at)
     return _asking(ask, me, subject, source.id, source.text, command, remarks)
 
@@ -114,30 +116,18 @@ def _asking(
     ]
     given = [command.options for command in (first, *(command for _, command in asked)) if command is not None]
     options = next((each for each in given if each != MentionOptions()), MentionOptions())
-    told = Ask(
-        trigger=Trigger(Why.MENTION) if first is None else ask.trigger,
-        asker=ask.asker,
-        about=ask.about,
-        instruction="\n\n".join(filter(None, said)),
-        source=ask.source,
-        options=_turn_options(options),
-        delivery=ask.delivery,
-    )
-    return _about(told, subject, review_id, body, remarks)
-
-
-def _about(ask: Ask, subject: Subject, review_id: int, body: str, remarks: tuple[Remark, ...]) -> Ask:
     about = ReviewText(review_id, subject.number, subject.title, body, remarks)
-    return Ask(ask.trigger, ask.asker, about, ask.instruction, ask.source, ask.options, ask.origin, ask.delivery)
+    return replace(ask, about=about, instruction="\n\n".join(filter(None, said)), options=_turn_options(options))
 
 
-async def _found(repo: RepositoryHandle, number: int, review_id: int) -> tuple[str, str] | None:
-    """The body of a review and when it was submitted; None where GitHub does not have it."""
+async def _found(repo: RepositoryHandle, number: int, review_id: int) -> tuple[str, str, bool] | None:
+    """The body of a review, when it was submitted and whether it requests changes; None where GitHub has it not."""
     try:
         found = await repo.get(f"pulls/{number}/reviews/{review_id}")
     except (NotFound, Gone):
         return None
-    return str(found.get("body") or ""), str(found.get("submitted_at") or "")
+    state = str(found.get("state") or "").upper()
+    return str(found.get("body") or ""), str(found.get("submitted_at") or ""), state == "CHANGES_REQUESTED"
 
 
 async def _remarks(

@@ -29,7 +29,7 @@ async def redeliver_missed(loop: Loop) -> int:
     older: Counter[int] = Counter()
     looked_at = 0
     asked = 0
-    batch: list[deliveries.Delivery] = []
+    batch: list[deliveries.LoggedDelivery] = []
     async for delivery in deliveries.walk(loop.github, since=now - LOOK_BACK):
         looked_at += 1
         if delivery.delivered_at < seen_since.get(delivery.installation_id, now):
@@ -46,7 +46,7 @@ async def redeliver_missed(loop: Loop) -> int:
     return asked
 
 
-async def _ask_again(loop: Loop, batch: list[deliveries.Delivery]) -> int:
+async def _ask_again(loop: Loop, batch: list[deliveries.LoggedDelivery]) -> int:
     guids = [delivery.guid for delivery in batch]
     async with loop.database.read() as tx:
         seen = set((await tx.execute(select(Delivery.guid).where(Delivery.guid.in_(guids)))).scalars())

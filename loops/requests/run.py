@@ -10,7 +10,7 @@ from github.webhooks.outcomes import Actor, Request, Subject
 from loops.accounts.choice import CannotRun, choose
 from loops.comments import answers
 from loops.context import Loop
-from loops.conversations.asking import Taken, take
+from loops.conversations.asking import AskOutcome, take
 from loops.conversations.finding import Topic, latest
 from loops.conversations.repeating import repeated
 from loops.requests.conversion import ask_of_request, topic_of, whole_subject
@@ -54,7 +54,7 @@ async def run(
         await remember_repository(tx, request.repo, now, facts)
         await remember_person(tx, request.actor, now)
         session, taken = await take(tx, topic, ask, owner=request.actor.id, cap=cap, now=now)
-        if settings is not None and (session.config is None or taken is not Taken.JOINED):
+        if settings is not None and (session.config is None or taken is not AskOutcome.JOINED):
             session.config = settings
         audit(loop, tx, request, taken.value, session)
         wake = session.wake

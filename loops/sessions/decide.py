@@ -72,7 +72,7 @@ class SessionSnapshot:
 
 
 @dataclass(frozen=True)
-class Stop:
+class StopTurn:
     """Tell the box to end this turn."""
 
     turn: int
@@ -144,7 +144,9 @@ class Sleep:
     until: float | None
 
 
-Action = Stop | Prepare | LookAtBox | FinishTurn | LookAtChecks | Repair | LeaveOptional | MarkReady | Finish | Sleep
+Action = (
+    StopTurn | Prepare | LookAtBox | FinishTurn | LookAtChecks | Repair | LeaveOptional | MarkReady | Finish | Sleep
+)
 
 
 def decide(now: SessionSnapshot) -> Action:
@@ -194,7 +196,7 @@ def _vain_repair(now: SessionSnapshot, last: TurnSnapshot, head: str) -> Action 
 def _cancel(now: SessionSnapshot, active: TurnSnapshot | None) -> Action:
     if active is not None and active.status in (TurnStatus.RUNNING, TurnStatus.READY):
         if active.stop_reason is None:
-            return Stop(active.id, cancelled(now.cancel_by or ""))
+            return StopTurn(active.id, cancelled(now.cancel_by or ""))
         heard = max(active.heard_at or 0.0, active.ready_at or 0.0)
         if active.heard_at is not None and now.now - heard < now.waits.box_silence + now.waits.stop_grace:
             return Sleep(heard + now.waits.box_silence + now.waits.stop_grace)

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from app.web.state import AppState
-from loops.requests import operations
+from loops import operations
 from loops.runtimes.failures import FailureKind
 from loops.sessions.explanations import EXPLANATIONS
 from loops.sessions.reasons import Reason

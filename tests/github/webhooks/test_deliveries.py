@@ -8,14 +8,14 @@ import pytest
 
 from github.client.app import GitHubApp
 from github.emulator.local import LocalGitHub
-from github.webhooks.deliveries import MOST_TRIES, Delivery, missed, payload, redeliver, walk
+from github.webhooks.deliveries import MOST_TRIES, LoggedDelivery, missed, payload, redeliver, walk
 from tests.github.conftest import Spot, TestClock
 
 
 def delivery(
     id: int, guid: str, at: float = 0.0, event: str = "issue_comment", action: str | None = "created"
-) -> Delivery:
-    return Delivery(id, guid, event, action, at, False, "timed out", 0, False, 5, 7)
+) -> LoggedDelivery:
+    return LoggedDelivery(id, guid, event, action, at, False, "timed out", 0, False, 5, 7)
 
 
 def test_one_delivery_of_each_event_that_never_arrived_is_missed() -> None:

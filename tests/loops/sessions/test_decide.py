@@ -14,7 +14,7 @@ from loops.sessions.decide import (
     Repair,
     SessionSnapshot,
     Sleep,
-    Stop,
+    StopTurn,
     TurnSnapshot,
     Waits,
     decide,
@@ -122,7 +122,11 @@ def checks(state: str, *, asked: float = 200, again: float | None = None, sha: s
                 note="The agent changed nothing, and the checks are still red.",
             ),
         ),
-        ("cancel tells a running box", replace(NEW, turns=(RUNNING,), cancel_by="ann"), Stop(1, "cancelled by ann")),
+        (
+            "cancel tells a running box",
+            replace(NEW, turns=(RUNNING,), cancel_by="ann"),
+            StopTurn(1, "cancelled by ann"),
+        ),
         (
             "cancel waits for the box to stop",
             replace(NEW, turns=(replace(RUNNING, stop_reason="x"),), cancel_by="ann"),

@@ -4,8 +4,8 @@ import pytest
 from sqlalchemy import select
 
 from github.webhooks.outcomes import Actor, Repo
-from loops.requests import operations
-from loops.requests.operations import Invalid, Start, Unknown
+from loops import operations
+from loops.operations import Invalid, Start, Unknown
 from loops.sessions.ask import TurnOptions
 from loops.sessions.ask_columns import ask_of
 from loops.sessions.known_accounts import remember_installation, remember_person, remember_repository

@@ -1,0 +1,176 @@
+"""Sessions as every surface shows them: one with its events, and all of a tenant's. Times are UNIX seconds."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from loops.operations.finding import find_session
+from loops.sessions.explanations import explain, in_a_line
+from loops.store import journal
+from loops.store.states import SessionStatus
+from loops.store.tables import Event, Person, Repository, Session, Turn
+
+PAGE = 500
+
+
+@dataclass(frozen=True)
+class Happened:
+    """One event of a session; `seq` counts from 1."""
+
+    seq: int
+    kind: str
+    payload: dict[str, Any]
+    at: float
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What the turns took: tokens, model calls, US dollars, seconds of agents at work."""
+
+    turns: int = 0
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    steps: int = 0
+    cost: float = 0.0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Told:
+    """Why a session failed, as people read it: what happened, what to do, what whoever runs the service can do."""
+
+    title: str
+    what: str
+    next: str
+    operator: str
+
+
+@dataclass(frozen=True)
+class Brief:
+    """A session in a list. `reason` is a code for programs; `explanation` says the same to people."""
+
+    session: str
+    repository: str
+    repository_id: int
+    title: str
+    status: str
+    outcome: str | None
+    reason: str | None
+    explanation: Told | None
+    surface: str
+    person: str | None
+    branch: str | None
+    pull_request: int | None
+    created_at: float
+    started_at: float | None
+    completed_at: float | None
+
+
+@dataclass(frozen=True)
+class Shown(Brief):
+    """All of one session. `events` are those behind the `after` that was asked for, `PAGE` at most."""
+
+    instruction: str = ""
+    base_branch: str | None = None
+    trigger: str = ""
+    cap: int = 0
+    summary: str | None = None
+    notes: tuple[str, ...] = ()
+    diff: str | None = None
+    changed_files: tuple[Any, ...] = ()
+    usage: Usage = Usage()
+    events: tuple[Happened, ...] = ()
+
+
+async def get(tx: AsyncSession, tenant: int, session: str, *, after: int = 0, events: bool = True) -> Shown:
+    """Everything about a session. Raises Unknown."""
+    row, repository, person = await find_session(tx, tenant, session)
+    happened = await journal.after(tx, row.id, after, PAGE) if events else []
+    return Shown(
+        **_brief(row, repository, person),
+        instruction=row.instruction,
+        base_branch=row.base_branch,
+        trigger=row.trigger,
+        cap=row.cap,
+        summary=row.summary,
+        notes=tuple(row.notes),
+        diff=row.diff,
+        changed_files=tuple(row.changed_files),
+        usage=await _usage(tx, row.id),
+        events=tuple(map(_happened, happened)),
+    )
+
+
+async def list_sessions(
+    tx: AsyncSession, tenant: int, *, status: str | None = None, limit: int = 50
+) -> tuple[Brief, ...]:
+    """The tenant's sessions, newest first."""
+    query = (
+        select(Session, Repository.full_name, Person.login)
+        .outerjoin(Repository, Repository.id == Session.repository_id)
+        .outerjoin(Person, Person.id == Session.owner_id)
+        .where(Session.installation_id == tenant)
+        .order_by(Session.id.desc())
+        .limit(max(1, min(limit, PAGE)))
+    )
+    if status:
+        query = query.where(Session.status == status)
+    return tuple(Brief(**_brief(row, name, login)) for row, name, login in (await tx.execute(query)).all())
+
+
+def _brief(row: Session, repository: str | None, person: str | None) -> dict[str, Any]:
+    return {
+        "session": row.public_id,
+        "repository": repository or "",
+        "repository_id": row.repository_id,
+        "title": row.title,
+        "status": row.status,
+        "outcome": row.outcome,
+        "reason": row.reason,
+        "explanation": _told(row),
+        "surface": row.surface,
+        "person": person,
+        "branch": row.branch,
+        "pull_request": row.pull_number,
+        "created_at": row.created_at,
+        "started_at": row.started_at,
+        "completed_at": row.completed_at,
+    }
+
+
+def _told(row: Session) -> Told | None:
+    if row.status is not SessionStatus.FAILED or not row.reason:
+        return None
+    why = explain(row.reason)
+    return Told(why.title, in_a_line(row.reason), why.next, why.operator)
+
+
+async def _usage(tx: AsyncSession, session: int) -> Usage:
+    found = await tx.execute(
+        select(
+            func.count(),
+            func.sum(Turn.input_tokens),
+            func.sum(Turn.cached_tokens),
+            func.sum(Turn.output_tokens),
+            func.sum(Turn.steps),
+            func.sum(Turn.cost),
+            func.sum(Turn.finished_at - Turn.started_at),
+        ).where(Turn.session_id == session)
+    )
+    turns, given, cached, output, steps, cost, seconds = found.one()
+    return Usage(
+        turns=turns,
+        input_tokens=int(given or 0),
+        cached_tokens=int(cached or 0),
+        output_tokens=int(output or 0),
+        steps=int(steps or 0),
+        cost=float(cost or 0),
+        seconds=round(float(seconds or 0), 3),
+    )
+
+
+def _happened(event: Event) -> Happened:
+    return Happened(event.seq, event.kind, event.payload, event.at)
