@@ -141,3 +141,12 @@ async def test_an_option_belongs_to_the_comment_it_stands_in(home: House) -> Non
         await home.until(taken)
     await home.turn_ended(3)
     assert [turn.model for turn in await home.turns()] == ["", "first/one", "second/one"]
+
+
+async def test_a_review_whose_remarks_are_delivered_before_it_is_the_same_task(home: House) -> None:
+    home.local.add_fault("delay", event="pull_request_review", seconds=5.0, times=1)
+    await reviewed(home, "Not like this", ("value.txt", 1, "@greenloop say why"))
+    await home.handled("pull_request_review")
+    turn = await home.turn_ended(2)
+    assert len(await home.turns()) == 2
+    assert ask_of(turn).instruction == "Not like this\n\nvalue.txt:1: say why"
