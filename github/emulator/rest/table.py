@@ -1,11 +1,12 @@
 """All REST routes in one table."""
 
 from github.emulator.api.route import Table
-from github.emulator.rest import graphql, repos
+from github.emulator.rest import repos
 from github.emulator.rest.accounts import apps, hooks, manifests, people, users
 from github.emulator.rest.ci import checks, statuses
 from github.emulator.rest.ci import runs as actions
 from github.emulator.rest.code import branches, commits, contents, objects, refs
+from github.emulator.rest.graphql import answer as graphql
 from github.emulator.rest.threads import comments, issues, pulls, reviews
 
 FAMILIES = (

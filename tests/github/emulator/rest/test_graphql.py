@@ -116,3 +116,34 @@ async def test_comments_are_hidden_and_reacted_to_also_those_of_reviews(
     assert [each.content for each in row.reactions] == ["eyes"]
     reading = await house.token(permissions={"pull_requests": "read"})
     assert (await graphql(house, reading, REACT, id=review["node_id"]))[0][0] == "FORBIDDEN"
+
+
+async def test_a_newcomers_client_learns_who_it_is_what_is_left_and_what_the_checks_came_to(
+    house: House, pull: dict[str, Any]
+) -> None:
+    await house.local.idle()
+    token = await house.token()
+    body = {"state": "failure", "context": "other"}
+    await house.ask("POST", f"{REPO}/statuses/{pull['head']['sha']}", house.carol, json=body)
+    found = await graphql(house, token, "{ viewer { login databaseId } rateLimit { limit remaining } }")
+    assert (
+        found["viewer"]["login"] == "greenloop[bot]" and found["rateLimit"]["remaining"] < found["rateLimit"]["limit"]
+    )
+    rollup = """{ repository(owner: "acme", name: "widgets") { pullRequest(number: %d) { state headRefOid
+      commits(last: 1) { nodes { commit { oid statusCheckRollup { state contexts(first: 10) { totalCount nodes {
+        ... on CheckRun { name conclusion } ... on StatusContext { context state }
+    } } } } } } } } }"""
+    shown = (await graphql(house, token, rollup % pull["number"]))["repository"]["pullRequest"]
+    [node] = shown["commits"]["nodes"]
+    assert shown["headRefOid"] == node["commit"]["oid"] == pull["head"]["sha"]
+    checks = node["commit"]["statusCheckRollup"]
+    assert checks["state"] == "FAILURE"
+    assert {"name": "test", "conclusion": "SUCCESS"} in checks["contexts"]["nodes"]
+    assert {"context": "other", "state": "FAILURE"} in checks["contexts"]["nodes"]
+
+
+async def test_inputs_have_the_names_that_github_gives_them(house: House, pull: dict[str, Any]) -> None:
+    query = """mutation($input: MarkPullRequestReadyForReviewInput!) {
+      markPullRequestReadyForReview(input: $input) { pullRequest { isDraft } } }"""
+    found = await graphql(house, await house.token(), query, input={"pullRequestId": pull["node_id"]})
+    assert found["markPullRequestReadyForReview"]["pullRequest"] == {"isDraft": False}

@@ -3,49 +3,22 @@
 from collections.abc import Callable
 from typing import Any
 
-from graphql import GraphQLError, GraphQLResolveInfo, build_schema, graphql_sync
+from graphql import GraphQLError, GraphQLResolveInfo, graphql_sync
 
 from github.emulator.acts import comments, pulls, reviews
 from github.emulator.api.access import sees
 from github.emulator.api.call import Answer, Call
 from github.emulator.api.route import Route
+from github.emulator.clock import iso
+from github.emulator.git import commits
+from github.emulator.rest.graphql.rollup import rollup_of
+from github.emulator.rest.graphql.schema import SCHEMA
 from github.emulator.store.issues import Pull
 from github.emulator.store.reviews import ReviewComment, Thread
 from github.emulator.store.table import node_id, row_id_of
+from github.emulator.views.issues import html_url
+from github.emulator.views.pulls import span
 
-SCHEMA = build_schema("""
-enum ReactionContent { THUMBS_UP THUMBS_DOWN LAUGH CONFUSED HEART HOORAY ROCKET EYES }
-enum ReportedContentClassifiers { OUTDATED RESOLVED DUPLICATE OFF_TOPIC SPAM ABUSE }
-input PullRequestInput { pullRequestId: ID! clientMutationId: String }
-input ThreadInput { threadId: ID! clientMutationId: String }
-input ReplyInput { pullRequestReviewThreadId: ID! body: String! clientMutationId: String }
-input MinimizeInput { subjectId: ID! classifier: ReportedContentClassifiers! clientMutationId: String }
-input ReactionInput { subjectId: ID! content: ReactionContent! clientMutationId: String }
-type PageInfo { hasNextPage: Boolean! endCursor: String }
-type Reaction { content: ReactionContent! }
-type ReviewComment { id: ID! databaseId: Int body: String! }
-type ReviewComments { nodes: [ReviewComment] totalCount: Int! }
-type Thread { id: ID! isResolved: Boolean! isOutdated: Boolean! comments(first: Int, after: String): ReviewComments! }
-type Threads { nodes: [Thread] pageInfo: PageInfo! totalCount: Int! }
-type PullRequest { id: ID! number: Int! isDraft: Boolean! reviewThreads(first: Int, after: String): Threads! }
-type Minimized { isMinimized: Boolean! minimizedReason: String }
-type Repository { id: ID! nameWithOwner: String! pullRequest(number: Int!): PullRequest }
-type PullRequestPayload { pullRequest: PullRequest clientMutationId: String }
-type ThreadPayload { thread: Thread clientMutationId: String }
-type ReplyPayload { comment: ReviewComment clientMutationId: String }
-type MinimizePayload { minimizedComment: Minimized clientMutationId: String }
-type ReactionPayload { reaction: Reaction clientMutationId: String }
-type Query { repository(owner: String!, name: String!): Repository }
-type Mutation {
-  markPullRequestReadyForReview(input: PullRequestInput!): PullRequestPayload
-  convertPullRequestToDraft(input: PullRequestInput!): PullRequestPayload
-  resolveReviewThread(input: ThreadInput!): ThreadPayload
-  unresolveReviewThread(input: ThreadInput!): ThreadPayload
-  addPullRequestReviewThreadReply(input: ReplyInput!): ReplyPayload
-  minimizeComment(input: MinimizeInput!): MinimizePayload
-  addReaction(input: ReactionInput!): ReactionPayload
-}
-""")
 PAGE = 100
 CONTENTS = {"THUMBS_UP": "+1", "THUMBS_DOWN": "-1"}
 Json = dict[str, Any]
@@ -78,6 +51,15 @@ class Root:
             return self._pull(issue.pull)
 
         return {"id": node_id("R", found.id), "nameWithOwner": found.full_name, "pullRequest": pull_request}
+
+    def viewer(self, _info: Info) -> Json:
+        user = self._call.user
+        return {"login": user.login, "databaseId": user.id}
+
+    def rateLimit(self, _info: Info) -> Json:
+        budget = self._hub.limits.budget(self._call.actor, "graphql")
+        shown = {"limit": budget.limit, "remaining": budget.remaining, "used": budget.used}
+        return shown | {"cost": 1, "resetAt": iso(budget.reset)}
 
     def markPullRequestReadyForReview(self, _info: Info, input: Json) -> Json:
         return self._draft(input, draft=False)
@@ -178,8 +160,31 @@ class Root:
             "id": node_id("PR", pull.id),
             "number": pull.number,
             "isDraft": pull.draft,
+            "title": pull.issue.title,
+            "url": html_url(self._hub.store, pull.issue),
+            "state": "MERGED" if pull.merged_at else pull.issue.state.upper(),
+            "headRefName": pull.head_ref,
+            "headRefOid": pull.head_sha,
+            "baseRefName": pull.base_ref,
+            "mergeable": {True: "MERGEABLE", False: "CONFLICTING", None: "UNKNOWN"}[pull.mergeable],
             "reviewThreads": threads,
+            "commits": lambda _info, first=None, last=None: self._commits(pull, first, last),
+            "statusCheckRollup": rollup_of(self._hub.store, pull.repository, pull.head_sha),
         }
+
+    def _commits(self, pull: Pull, first: int | None, last: int | None) -> Json:
+        git = pull.repository.git
+        shas = git.shas(span(pull))
+        shown = shas[:first] if first is not None else shas[-last:] if last else shas[:PAGE]
+        nodes = [
+            {
+                "oid": sha,
+                "messageHeadline": commits.read(git, sha).headline,
+                "statusCheckRollup": rollup_of(self._hub.store, pull.repository, sha),
+            }
+            for sha in shown
+        ]
+        return {"nodes": [{"commit": node} for node in nodes], "totalCount": len(shas)}
 
     def _show(self, thread: Thread) -> Json:
         def listed(_info: Info, first: int = PAGE, after: str | None = None) -> Json:
