@@ -1,11 +1,12 @@
 """What was just written is not there yet, CI comes late or never, and a run may be redder than its jobs."""
 
 from email.utils import parsedate_to_datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from github.emulator.faults import Faults
+from github.emulator.faults import KINDS, LAGS, Faults
 from tests.github.emulator.house import REPO, House
 
 
@@ -112,6 +113,12 @@ def test_a_fault_that_is_not_known_is_refused_with_those_that_are() -> None:
         faults.lag("refs")
     with pytest.raises(ValueError, match="'job' cannot be lost: one of answer, webhook, run"):
         faults.lost("job")
+
+
+@pytest.mark.parametrize("name", [*KINDS, *LAGS])
+def test_the_page_about_the_local_github_has_every_fault(name: str) -> None:
+    page = (Path(__file__).parents[3] / "docs/local-github.md").read_text()
+    assert f"`{name}`" in page or f"={name}`" in page
 
 
 @pytest.mark.parametrize(
