@@ -4,7 +4,7 @@ A turn needs a place among the turns of its installation, its box for itself, an
 place among the boxes. A box without a turn holds no place against somebody who waits: it makes room.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -101,28 +101,30 @@ class _Room:
         return self._make_room(turn, theirs)
 
     def _make_room(self, turn: Waiting, theirs: list[Up]) -> Start | Why:
-        ends: list[str] = []
-        if len(theirs) >= self._bounds.installation_boxes:
-            victim = _longest_idle(theirs)
+        # Rows may stand above a bound, after it was lowered: then more than one box has to go.
+        ends: set[str] = set()
+        while sum(box.name not in ends for box in theirs) >= self._bounds.installation_boxes:
+            victim = _longest_idle(theirs, ends)
             if victim is None:
                 return Why.INSTALLATION_BOXES
-            ends.append(victim.name)
+            ends.add(victim.name)
         spare = next((box for box in self._up.values() if box.owner is None), None) if turn.spare_fits else None
-        if spare is None and len(self._up) - len(ends) >= self._bounds.boxes:
-            victim = _longest_idle(self._up.values())
+        while spare is None and len(self._up) - len(ends) >= self._bounds.boxes:
+            victim = _longest_idle(self._up.values(), ends)
             if victim is None:
                 return Why.BOXES
-            ends.append(victim.name)
+            ends.add(victim.name)
         for name in ends:
             del self._up[name]
         name = spare.name if spare else f"new box of turn {turn.turn}"
         used_at = spare.used_at if spare else 0.0
         self._up[name] = Up(name, turn.owner, turn.installation, busy=True, used_at=used_at)
-        return Start(spare.name if spare else None, tuple(ends))
+        return Start(spare.name if spare else None, tuple(sorted(ends)))
 
 
-def _longest_idle(boxes: Iterable[Up]) -> Up | None:
-    return min((box for box in boxes if not box.busy), key=lambda box: (box.used_at, box.name), default=None)
+def _longest_idle(boxes: Iterable[Up], ends: Container[str]) -> Up | None:
+    idle = (box for box in boxes if not box.busy and box.name not in ends)
+    return min(idle, key=lambda box: (box.used_at, box.name), default=None)
 
 
 def words(wait: Wait, bounds: Bounds) -> str:

@@ -1,6 +1,8 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from loops.boxes.queue import Bounds, Start, Up, Verdict, Wait, Waiting, Why, schedule, words
 
@@ -60,6 +62,24 @@ MINE = Up("mine", "1/1", 1, busy=False, used_at=10.0)
             [Start(None, ("a",))],
         ),
         (
+            "where both bounds are met by one idle box of the account it makes room for both",
+            [turn(9)],
+            [up("idle", busy=False), up("a", installation=2), *(up(name, busy=False, used=9) for name in "bcd")],
+            [Start(None, ("idle",))],
+        ),
+        (
+            "above a bound that was lowered as many go as have to, and none twice",
+            [turn(9)],
+            [*(up(name, busy=False, used=9) for name in "abcdef"), up("z", busy=False, installation=2)],
+            [Start(None, ("a", "b", "c"))],
+        ),
+        (
+            "what cannot make enough room makes none",
+            [turn(9)],
+            [up("idle", busy=False), *(up(name, installation=2) for name in "abcdef")],
+            [Wait(Why.BOXES, 1)],
+        ),
+        (
             "with all boxes at work everybody waits in one line",
             [turn(7, installation=7), turn(8, installation=8)],
             [up(name, installation=number) for number, name in enumerate("abcde")],
@@ -91,3 +111,33 @@ def test_an_account_whose_boxes_are_all_at_work_waits_though_it_may_run_more_tur
 @pytest.mark.parametrize("why", list(Why))
 def test_every_wait_is_said_in_a_sentence(why: Why) -> None:
     assert words(Wait(why, 1), BOUNDS).endswith(".")
+
+
+BOXES = st.lists(
+    st.builds(
+        Up,
+        st.sampled_from("abcdefgh"),
+        st.none() | st.sampled_from(["1/1", "1/2", "2/1", "gone"]),
+        st.none() | st.integers(1, 3),
+        st.booleans(),
+        st.sampled_from([0.0, 1.0, 2.0]),
+    ),
+    max_size=8,
+)
+TURNS = st.lists(st.builds(turn, st.integers(1, 9), st.integers(1, 3), installation=st.integers(1, 3)), max_size=8)
+LIMITS = st.builds(Bounds, st.integers(1, 3), st.integers(1, 4), st.integers(1, 5))
+
+
+@given(TURNS, BOXES, LIMITS)
+def test_whatever_rows_there_are_each_turn_gets_an_answer_and_no_box_ends_that_works_or_twice(
+    waiting: list[Waiting], boxes: list[Up], bounds: Bounds
+) -> None:
+    waiting = list({each.turn: each for each in waiting}.values())
+    there = {box.name: box for box in boxes}
+    verdicts = schedule(waiting, there.values(), bounds)
+    assert set(verdicts) == {each.turn for each in waiting}
+    ended = [name for verdict in verdicts.values() if isinstance(verdict, Start) for name in verdict.ends]
+    assert len(set(ended)) == len(ended)
+    assert not [name for name in ended if name in there and there[name].busy]
+    made = sum(isinstance(verdict, Start) and verdict.box is None for verdict in verdicts.values())
+    assert not made or len(there) - len(ended) + made <= max(bounds.boxes, sum(box.busy for box in there.values()))
