@@ -22,6 +22,18 @@ PERMANENT_WAITING = {
 IMAGE_WAITING = {
     "ErrImagePull", "ImagePullBackOff", "RegistryUnavailable", "ImageInspectError", "SignatureValidationFailed",
 }  # fmt: skip
+# What registries and container runtimes say of an image that cannot be had, and what it comes to.
+OTHER_ARCHITECTURE = ("no match for platform", "no matching manifest", "does not match the specified platform")
+NO_RIGHT = ("unauthorized", "authorization failed", "access denied", "forbidden", "no basic auth credentials")
+NO_IMAGE = ("not found", "manifest unknown", "no such image", "name unknown")
+# The scheduler's words for a home that has no volume, or one that no fitting node can reach.
+NO_VOLUME = (
+    "unbound immediate persistentvolumeclaims",
+    "available persistent volumes to bind",
+    "volume node affinity conflict",
+    "persistentvolumeclaim",
+    "storageclass",
+)
 CONFIG_WAITING = {"CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
 NODE_GONE = {"DeletionByTaintManager", "DeletionByPodGC"}
 # The scheduler's words for nodes that would take the box if other pods were not there.
@@ -109,6 +121,8 @@ def _ended(pod: Object, status: Object) -> Words:
         return BoxState.OOM_KILLED, f"The box ran out of memory{f' (its limit is {limit})' if limit else ''}.", False
     if why == "ContainerStatusUnknown":
         return BoxState.LOST, "The box's node lost track of it.", False
+    if "exec format error" in last:
+        return BoxState.IMAGE_ERROR, f"The box's image is for another architecture than its node: {last}", True
     if why in ("StartError", "ContainerCannotRun"):
         return BoxState.FAILED, f"The box's entry point cannot be started: {last or why}", True
     if code == 0:
@@ -126,7 +140,7 @@ def _waiting(status: Object) -> Words | None:
         if reason in PERMANENT_WAITING:
             return BoxState.IMAGE_ERROR, f"The box cannot start: {PERMANENT_WAITING[reason]} (image {image}).", True
         if reason in IMAGE_WAITING:
-            return BoxState.IMAGE_ERROR, f"The box's image {image} cannot be pulled: {_short(text or reason)}", False
+            return _unpulled(image, text or reason)
         if reason in CONFIG_WAITING and "runAsNonRoot" in text:
             return BoxState.IMAGE_ERROR, f"The box's image {image} wants to run as root: {_short(text)}", True
         if reason in CONFIG_WAITING:
@@ -138,11 +152,33 @@ def _waiting(status: Object) -> Words | None:
     return None
 
 
+def _unpulled(image: str, text: str) -> Words:
+    """Of another architecture it stays; a registry may yet get the image, and a secret the right to it."""
+    said = text.lower()
+    if any(words in said for words in OTHER_ARCHITECTURE):
+        words = f"The box's image {image} is not there for the architecture of the nodes: {_short(text)}"
+        return BoxState.IMAGE_ERROR, words, True
+    if any(words in said for words in NO_RIGHT):
+        why = ", for the registry does not let the cluster have it (see the pull secrets of boxes)"
+    elif any(words in said for words in NO_IMAGE):
+        why = ", for the registry has no such image"
+    else:
+        why = ""
+    return BoxState.IMAGE_ERROR, f"The box's image {image} cannot be pulled{why}: {_short(text)}", False
+
+
 def _unscheduled(status: Object) -> Words | None:
     condition = _condition(status, "PodScheduled")
     if condition is None or condition.get("status") != "False":
         return None
     text = _short(str(condition.get("message") or condition.get("reason") or ""))
+    if any(words in text.lower() for words in NO_VOLUME):
+        home = "see the storage class of homes, and that the cluster has a default one where none is named"
+        return (
+            BoxState.UNSCHEDULABLE,
+            f"The box's home has no volume that a fitting node reaches ({home}): {text}",
+            False,
+        )
     return BoxState.UNSCHEDULABLE, f"No node has room for the box: {text}", False
 
 
