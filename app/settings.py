@@ -63,6 +63,12 @@ class Settings(BaseSettings, LoopOptions):
     inbox_queue: int = Field(
         4096, description="Deliveries that may wait for their commit; beyond, 503 (GitHub records it)."
     )
+    connections: int = Field(
+        2048, description="Connections of one web process; fewer where it may open fewer files. Beyond, 503."
+    )
+    peer_connections: int = Field(
+        1536, description="Of these, those from one address; all of them come from a proxy's where one is in front."
+    )
     worker_jobs: int = Field(
         20, description="Steps one worker runs at once; they wait for the network, not for the CPU."
     )

@@ -15,6 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from app.settings import Settings
 from app.web import api, box_protocol, health, metrics
+from app.web.connections import ConnectionLimits, bounded
 from app.web.inbox import Inbox
 from app.web.ops import OpsServer, web_app
 from app.web.pages import live, sessions
@@ -178,15 +179,22 @@ class Server(uvicorn.Server):
             await self._observing
 
 
-def server(app: Starlette, *, signals: bool = True, ops: socket.socket | None = None) -> Server:
+def server(
+    app: Starlette,
+    *,
+    signals: bool = True,
+    ops: socket.socket | None = None,
+    limits: ConnectionLimits | None = None,
+) -> Server:
     """The server for `app`: `await server(app).serve([listening])`. On `ops`, if there is one, it serves its figures.
 
     Without `signals` it ends only by `should_exit`.
     """
+    settings = app.state.shared.settings
     config = uvicorn.Config(
         app,
         loop="uvloop",
-        http="httptools",
+        http=bounded(limits or ConnectionLimits(settings.connections, settings.peer_connections)),
         ws="none",
         lifespan="on",
         access_log=False,

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import tempfile
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import asdict
@@ -13,12 +14,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from app.web.held_bodies import RETRY_SECONDS, NoRoom
 from app.web.state import AppState, app_state
 from k8s.runner import protocol
 from loops.accounts.box_secrets import CannotPrepare
 from loops.protocol import assign_turn
 from loops.protocol.access import TokenRefused, UnknownTurn, box_with, has_news, turn_with
-from loops.protocol.results import TooLarge, WrongObject, log_of, store_object, store_result
+from loops.protocol.results import TooLarge, WrongObject, log_of, most_bytes, store_object, store_result
 from loops.protocol.store_output import TurnOver, store_output
 from loops.secrets.redact import Redactor
 from loops.store.bus import wait
@@ -34,6 +36,8 @@ OUTPUT_BODY = 8 * 1024 * 1024  # the longest line, in base64, and the rest
 RESULT_BODY = 32 * 1024 * 1024  # a diff, 10,000 paths, credential files
 SMALL_BODY = 64 * 1024
 OBJECT_BODY = 100 * 1024 * 1024  # GitHub takes no larger file
+COPIES = 2
+"""A body is in memory this often while it is taken apart."""
 PIECE = 256 * 1024
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -60,7 +64,10 @@ def answers(handler: Handler) -> Handler:
         except TurnOver as error:
             return _error(409, error)
         except (BodyTooLarge, TooLarge) as error:
-            return _error(413, error)
+            # the rest of the body is not read
+            return _error(413, error, connection="close")
+        except NoRoom as error:
+            return _error(503, error, connection="close", **{"retry-after": str(RETRY_SECONDS)})
         except CannotPrepare as error:
             # without its secrets nothing that a turn prints may be stored; the box asks again until they are back
             log.error("box.no_secrets", path=request.url.path, error=str(error))
@@ -207,6 +214,11 @@ async def output(request: Request) -> Response:
     """POST /turns/{turn}/output."""
     here = app_state(request)
     turn = await _turn(request)
+    async with here.bodies.room(turn.box or "", COPIES * _declared(request, OUTPUT_BODY)):
+        return await _output(request, here, turn)
+
+
+async def _output(request: Request, here: AppState, turn: Turn) -> Response:
     sent = protocol.output_from_json(await _json(request, OUTPUT_BODY))
     data = protocol.decode(sent.data, "output.data")
     if turn.begun_at is None and sent.state != protocol.FETCHING:
@@ -223,9 +235,18 @@ async def output(request: Request) -> Response:
 @answers
 async def store(request: Request) -> Response:
     """PUT /turns/{turn}/objects/{sha}."""
+    here = app_state(request)
     turn = await _turn(request)
-    content = await _body(request, OBJECT_BODY)
-    await store_object(app_state(request).database, turn, request.path_params["sha"], content)
+    limit = min(OBJECT_BODY, most_bytes(turn) or OBJECT_BODY)
+    size = _declared(request, limit)
+    async with here.uploads.room(turn.box or "", size):
+        with tempfile.TemporaryFile() as file:
+            async for part in _parts(request, size):
+                file.write(part)
+            size = file.tell()
+            file.seek(0)
+            async with here.bodies.room(turn.box or "", COPIES * size):
+                await store_object(here.database, turn, request.path_params["sha"], file.read())
     return Response(status_code=204)
 
 
@@ -240,10 +261,12 @@ async def secrets(request: Request) -> Response:
 @answers
 async def result(request: Request) -> Response:
     """PUT /turns/{turn}/result."""
+    here = app_state(request)
     turn = await _turn(request)
-    sent = protocol.result_from_json(await _json(request, RESULT_BODY))
-    files = {file.path: protocol.decode(file.content, f"files[{file.path!r}]") for file in sent.files}
-    await _report(app_state(request), turn, sent, files)
+    async with here.bodies.room(turn.box or "", COPIES * _declared(request, RESULT_BODY)):
+        sent = protocol.result_from_json(await _json(request, RESULT_BODY))
+        files = {file.path: protocol.decode(file.content, f"files[{file.path!r}]") for file in sent.files}
+        await _report(here, turn, sent, files)
     return Response(status_code=204)
 
 
@@ -286,17 +309,28 @@ def _holding(body: dict[str, Any]) -> str | None:
     return held if isinstance(held, str) else None
 
 
-async def _body(request: Request, limit: int) -> bytes:
-    parts = bytearray()
+def _declared(request: Request, limit: int) -> int:
+    """The size of the body, known before a byte of it is read; `limit` where the request does not say. Raises
+    BodyTooLarge."""
+    told = request.headers.get("content-length", "")
+    size = int(told) if told.isascii() and told.isdigit() and len(told) <= 18 else limit
+    if size > limit:
+        raise BodyTooLarge(f"{request.url.path}: the body has {size} bytes; {limit} are allowed")
+    return size
+
+
+async def _parts(request: Request, limit: int) -> AsyncIterator[bytes]:
+    read = 0
     async for part in request.stream():
-        parts += part
-        if len(parts) > limit:
+        read += len(part)
+        if read > limit:
             raise BodyTooLarge(f"{request.url.path}: the body is longer than {limit} bytes")
-    return bytes(parts)
+        yield part
 
 
 async def _json(request: Request, limit: int) -> dict[str, Any]:
-    body = await _body(request, limit)
+    size = _declared(request, limit)
+    body = b"".join([part async for part in _parts(request, size)])
     try:
         value = msgspec.json.decode(body) if body else {}
     except (ValueError, RecursionError) as error:
@@ -306,8 +340,8 @@ async def _json(request: Request, limit: int) -> dict[str, Any]:
     return value
 
 
-def _error(status: int, error: Exception) -> Response:
-    return JSONResponse({"error": str(error)}, status_code=status)
+def _error(status: int, error: Exception, **headers: str) -> Response:
+    return JSONResponse({"error": str(error)}, status_code=status, headers=headers)
 
 
 def routes() -> list[Route]:

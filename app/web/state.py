@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from starlette.requests import HTTPConnection
 
 from app.settings import Settings
+from app.web.held_bodies import HeldBodies, uploads
 from app.web.inbox import Inbox
 from app.web.metrics import Metrics
 from app.web.signin.gate import Gate
@@ -23,7 +24,8 @@ from loops.store.queue import Queue
 class AppState:
     """Built by `app.web.app.create_app`. `stopping` is set when the server begins to shut down: what waits must answer.
 
-    `redactors` know the service's own secrets too, which an agent in a box on the same machine could come by.
+    `bodies` are those in memory, `uploads` those on their way to disk. `redactors` know the service's own secrets too,
+    which an agent in a box on the same machine could come by.
     """
 
     settings: Settings
@@ -37,6 +39,8 @@ class AppState:
     credentials: Credentials
     redactors: TurnRedactors
     offload: Offload = field(default_factory=Offload)
+    bodies: HeldBodies = field(default_factory=HeldBodies)
+    uploads: HeldBodies = field(default_factory=uploads)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     clock: Callable[[], float] = time.time
 

@@ -25,7 +25,7 @@ log = structlog.get_logger(__name__)
 IN_A_THREAD = 1024 * 1024
 """Bytes from which hashing would hold up other requests (25 MB take some 25 ms)."""
 READ_SECONDS = 30.0
-HELD_BYTES = 256 * 1024 * 1024
+HELD_BYTES = 64 * 1024 * 1024
 """Bodies that one process holds in memory at once; beyond, 503."""
 
 _HEADER = re.compile(rb"[!-~]{1,100}")
@@ -76,6 +76,8 @@ class Receiver:
         fields = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
         if status in (408, 413):
             fields.append((b"connection", b"close"))  # the rest of the body is not read
+        if status == 503:
+            fields.append((b"retry-after", b"5"))
         await send({"type": "http.response.start", "status": status, "headers": fields})
         await send({"type": "http.response.body", "body": body})
 

@@ -42,13 +42,18 @@ def blob_sha(content: bytes) -> str:
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
+def most_bytes(turn: Turn) -> int:
+    """How large one file of the turn may be at its storing; 0 where its limits do not say."""
+    most = int(turn.limits.get("file_bytes") or 0)
+    return most + SLACK if most else 0
+
+
 async def store_object(database: Database, turn: Turn, sha: str, content: bytes) -> None:
     """Keep the changed file `content`; twice is once. Raises TurnOver, WrongObject or TooLarge."""
     if turn.status != TurnStatus.RUNNING:
         raise TurnOver(f"turn {turn.public_id} is {turn.status}")
-    most = int(turn.limits.get("file_bytes") or 0)
-    if most and len(content) > most + SLACK:
-        raise TooLarge(f"object {sha} has {len(content)} bytes; one file may have {most}")
+    if (most := most_bytes(turn)) and len(content) > most:
+        raise TooLarge(f"object {sha} has {len(content)} bytes; one file may have {most - SLACK}")
     if blob_sha(content) != sha:
         raise WrongObject(f"the {len(content)} bytes sent as object {sha} are {blob_sha(content)}")
     async with database.write() as tx:
