@@ -87,7 +87,8 @@ WORDS = (
 WORD = re.compile(rf"(?<![\w/@$-])(?:(?<!\.)|(?<=\.\.))(?:{'|'.join(WORDS)})(?![\w/(=]|-\w|\.\w)", re.I)
 # an error word in the place where programs put it: at the line's start, behind names, a mark or a level
 LEAD = re.compile(
-    r"[\s\W]*(?:\d[\d:.,TZ/ -]*\s+)?(?:[\w./@-]+(?:\[\d+\])?:\s*){0,3}[\s\W]*"
+    # possessive and bounded: a line of blanks would cost the cube of its length
+    r"[\s\W]*+(?:\d[\d:.,TZ/ -]{0,60}\s{1,8})?(?:[\w./@-]{1,300}(?:\[\d+\])?:\s{0,40}){0,3}[\s\W]*+"
     r"(?:error|fatal|fail(?:ed|ure)?|panic|exception|critical|crit|severe|abort(?:ed)?|unhandled \w+|uncaught \w+|"
     r"[\w.$]+(?:error|exception)(?=:))"
     r"(?:\s?\(\w+\)|\[\w+\])?(?:\s*[:!\]|]|\s+-\s|\s*$|\s+(?:in|at|while|on|to|after|because|when)\b)",
