@@ -1,12 +1,13 @@
 """How the cost of some work grows with the text it is given, in CPU time of this thread: a ratio, never a time."""
 
+import os
 import time
 from collections.abc import Callable, Iterator
 
 from loops.secrets.catalogue import KINDS
 from loops.secrets.kind import example
 
-SIZES = (10_000, 100_000, 1_000_000)
+SIZES = (10_000, 100_000) if os.environ.get("GREENLOOP_TEST_SHORT") else (10_000, 100_000, 1_000_000)
 MORE_THAN_LINEAR = 4.0
 """How much more a character of a text ten times as long may cost: a square would cost ten times as much."""
 FLOOR = 0.05
@@ -32,6 +33,13 @@ def dearer(work: Callable[[str], object], piece: str, sizes: tuple[int, ...] = S
     return worst
 
 
+def against_ordinary(work: Callable[[str], object], piece: str, size: int = 10_000) -> float:
+    """How many times as much a text of `piece` costs as one of ordinary lines does."""
+    text, ordinary = ((each * (size // len(each) + 1))[:size] for each in (piece, ORDINARY))
+    usual = max(min(_spent(work, ordinary) for _ in range(3)), FLOOR / 10)
+    return min(_spent(work, text) for _ in range(2)) / usual
+
+
 def _spent(work: Callable[[str], object], text: str) -> float:
     started = time.thread_time()
     work(text)
@@ -47,6 +55,8 @@ def pieces() -> Iterator[tuple[str, str]]:
         yield f"{number} {kind.name}: beginnings", text[: max(4, len(text) // 8)]
         yield f"{number} {kind.name}: near-matches", text[: len(text) * 2 // 3] + " "
 
+
+ORDINARY = "step 12: building package foo at /src/x.py line 33, with 4 warnings and no failure\n"
 
 FAMILIES = {
     "one letter": "a",

@@ -15,7 +15,10 @@ from loops.guards.testguard import look
 from loops.protocol.parse_output import parse_output
 from loops.runtimes.registry import get, names
 from loops.secrets.redact import Redactor
-from tests.attacks.growth import FAMILIES, MORE_THAN_LINEAR, dearer, pieces
+from tests.attacks.growth import FAMILIES, MORE_THAN_LINEAR, against_ordinary, dearer, pieces
+
+# a machine that is busy with other things takes its time
+pytestmark = pytest.mark.timeout(1_200)
 
 GIVEN = ["correct-horse-battery", "aaaaaaaa", "two words\nof it", "eyJeyJeyJ"]
 REDACTOR = Redactor(GIVEN)
@@ -97,6 +100,11 @@ def test_what_others_write_is_read_in_linear_time(name: str) -> None:
 def test_logs_are_distilled_in_linear_time() -> None:
     for family, piece in FAMILIES.items():
         assert dearer(distilled, piece) <= MORE_THAN_LINEAR, family
+
+
+def test_no_log_is_far_dearer_than_an_ordinary_one() -> None:
+    for family, piece in FAMILIES.items():
+        assert against_ordinary(distilled, piece) < 50, family
 
 
 def test_mentions_are_read_in_linear_time() -> None:
