@@ -5,7 +5,7 @@ ran again. `github.checks.assemble` says what counts of it, `github.checks.verdi
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -20,22 +20,35 @@ MOST = 10_000  # of one commit's check runs, suites, runs and statuses; one that
 
 
 async def snapshot(
-    repository: RepositoryHandle, sha: str, *, own_app_id: int, base: str | None = None, pull: Pull | None = None
+    repository: RepositoryHandle,
+    sha: str,
+    *,
+    own_app_id: int,
+    base: str | None = None,
+    pull: Pull | None = None,
+    max_age: float = 0.0,
+    rules_age: float = 0.0,
 ) -> Snapshot:
     """The state of the commit `sha`. `base` is the branch whose rules say what is required (a pull request's base).
 
+    What GitHub said within the last `max_age` seconds will do, of the rules within `rules_age`.
+
     Raises NotFound or Invalid where there is no such commit.
     """
-    path = f"commits/{sha}"
+
+    async def listed(what: str, key: str, **params: str | int) -> list[dict[str, Any]]:
+        found = repository.pages(f"commits/{sha}/{what}", key, params=params, limit=MOST, max_age=max_age)
+        return [item async for item in found]
+
     runs, found, suites, statuses, required = await asyncio.gather(
-        _workflow_runs(repository, sha),
+        _workflow_runs(repository, sha, max_age),
         # `latest` would keep one of each name, and the jobs of a matrix may share theirs
-        _all(repository.pages(f"{path}/check-runs", "check_runs", params={"filter": "all"}, limit=MOST)),
-        _all(repository.pages(f"{path}/check-suites", "check_suites", limit=MOST)),
-        _all(repository.pages(f"{path}/status", "statuses", limit=MOST)),
-        required_checks(repository, base) if base else _nothing(),
+        listed("check-runs", "check_runs", filter="all"),
+        listed("check-suites", "check_suites"),
+        listed("status", "statuses"),
+        required_checks(repository, base, max_age=rules_age) if base else _nothing(),
     )
-    attempts = await _attempts(repository, runs)
+    attempts = await _attempts(repository, runs, max_age)
     assembled = assemble(
         sha,
         found,
@@ -51,13 +64,13 @@ async def snapshot(
     return replace(assembled, undecided=_undecided(pull, sha), truncated=truncated)
 
 
-async def required_checks(repository: RepositoryHandle, base: str) -> tuple[Required, ...]:
+async def required_checks(repository: RepositoryHandle, base: str, *, max_age: float = 0.0) -> tuple[Required, ...]:
     """What classic protection and rulesets require on the branch `base`. Neither lists the other's."""
     found: dict[Required, None] = {}
-    known = await branch(repository, base)
+    known = await branch(repository, base, max_age=max_age)
     for name, app_id in known.required if known else ():
         found[Required(name, app_id)] = None
-    for rule in await branch_rules(repository, base):
+    for rule in await branch_rules(repository, base, max_age=max_age):
         parameters = rule.get("parameters") or {}
         if rule.get("type") == "required_status_checks":
             for each in parameters.get("required_status_checks") or ():
@@ -68,37 +81,33 @@ async def required_checks(repository: RepositoryHandle, base: str) -> tuple[Requ
     return tuple(found)
 
 
-async def branch_rules(repository: RepositoryHandle, name: str) -> list[dict[str, Any]]:
+async def branch_rules(repository: RepositoryHandle, name: str, *, max_age: float = 0.0) -> list[dict[str, Any]]:
     """The active ruleset rules for a branch, also for one that does not exist yet."""
     try:
-        return [rule async for rule in repository.pages(f"rules/branches/{quoted(name)}")]
+        return [rule async for rule in repository.pages(f"rules/branches/{quoted(name)}", max_age=max_age)]
     except (NotFound, Forbidden):  # not on every GitHub Enterprise Server
         return []
-
-
-async def _all(items: AsyncIterator[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [item async for item in items]
 
 
 async def _nothing() -> tuple[Required, ...]:
     return ()
 
 
-async def _workflow_runs(repository: RepositoryHandle, sha: str) -> list[Run]:
+async def _workflow_runs(repository: RepositoryHandle, sha: str, max_age: float) -> list[Run]:
     params: dict[str, str | int] = {"head_sha": sha, "exclude_pull_requests": "true"}
     try:
-        found = repository.pages("actions/runs", "workflow_runs", params=params, limit=MOST)
+        found = repository.pages("actions/runs", "workflow_runs", params=params, limit=MOST, max_age=max_age)
         return [read_run(each) async for each in found]
     except (NotFound, Forbidden):  # Actions is switched off, or the App has no `actions: read`
         return []
 
 
-async def _attempts(repository: RepositoryHandle, runs: Iterable[Run]) -> dict[int, frozenset[int]]:
+async def _attempts(repository: RepositoryHandle, runs: Iterable[Run], max_age: float) -> dict[int, frozenset[int]]:
     """The check runs of the newest attempt of each run that ran again: GitHub lists those of all attempts together."""
     found = {}
     for run in runs:
         if run.attempt > 1:
-            jobs = repository.pages(f"actions/runs/{run.id}/jobs", "jobs", limit=MOST)
+            jobs = repository.pages(f"actions/runs/{run.id}/jobs", "jobs", limit=MOST, max_age=max_age)
             found[run.id] = frozenset([_check_run_of(job) async for job in jobs])
     return found
 

@@ -4,10 +4,8 @@ from github.client.errors import AlreadyExists, Invalid, NotFastForward, NotFoun
 from github.client.repository import RepositoryHandle, quoted
 from github.client.scopes import Scope
 from github.publishing.pushrules import Push, would_refuse
-from github.repositories.queries import branch, facts, head
+from github.repositories.queries import STEP, branch, facts, head
 from github.repositories.refs import branch_problem
-
-STEP = 5.0  # seconds; within one step GitHub is asked once which branch is whose
 
 
 async def refuse_unless_ours_to_write(repository: RepositoryHandle, name: str) -> None:

@@ -12,6 +12,7 @@ from github.repositories.config import PATH, Loaded, RepositoryConfig, load
 from github.repositories.yamltext import Problem
 
 UNCHANGING = 3600.0  # seconds; what a commit holds never changes
+STEP = 5.0  # seconds; what one step asks twice is asked of GitHub once
 SOON = 60.0  # seconds for which GitHub itself lets an answer be kept (its `Cache-Control`)
 _SHA = re.compile(r"[0-9a-f]{40}\Z")
 
@@ -114,10 +115,11 @@ async def branch(repository: RepositoryHandle, name: str, *, max_age: float = 0.
     )
 
 
-async def head(repository: RepositoryHandle, name: str) -> str | None:
-    """The SHA at the tip of the branch `name`, read from the ref itself; None if there is no such branch."""
+async def head(repository: RepositoryHandle, name: str, *, max_age: float = 0.0) -> str | None:
+    """The SHA at the tip of the branch `name`, read from the ref itself; None if there is no such branch. What GitHub
+    said within the last `max_age` seconds will do."""
     try:
-        found = await repository.get(f"git/ref/heads/{quoted(name)}")
+        found = await repository.get(f"git/ref/heads/{quoted(name)}", max_age=max_age)
     except (NotFound, EmptyRepository):
         return None
     if isinstance(found, list):  # GitHub Enterprise Server before 3.0 answers with prefix matches
@@ -151,9 +153,9 @@ async def settings(repository: RepositoryHandle, default_branch: str) -> Loaded:
         return Loaded(RepositoryConfig(), (Problem(1, 1, "", str(error)),))
 
 
-async def pull(repository: RepositoryHandle, number: int) -> Pull:
-    """A pull request. Raises NotFound."""
-    return read_pull(await repository.get(f"pulls/{number}"))
+async def pull(repository: RepositoryHandle, number: int, *, max_age: float = 0.0) -> Pull:
+    """A pull request, as it was within the last `max_age` seconds. Raises NotFound."""
+    return read_pull(await repository.get(f"pulls/{number}", max_age=max_age))
 
 
 async def issue(repository: RepositoryHandle, number: int) -> dict[str, Any]:

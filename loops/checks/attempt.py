@@ -7,6 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from github.checks.verdict import Verdict
+from github.repositories import queries
 from loops.checks.base_failures import known_at_base
 from loops.checks.collect import Failure, Found, collect, failures
 from loops.checks.last_passing import last_passing
@@ -43,7 +44,7 @@ class Past:
 
 async def repair(loop: Loop, session: Session, action: decide.Repair) -> float | None:
     """Start an attempt on the red head, run it again, or end the session with what is still red."""
-    now = await fresh_state(loop, session, action.sha)
+    now = await fresh_state(loop, session, action.sha, max_age=queries.STEP)
     if now is None:
         return None
     repo, state = now.repo, now.state

@@ -16,6 +16,8 @@ from loops.store import journal
 from loops.store.states import SessionStatus, SubjectKind
 from loops.store.tables import Repository, Session
 
+WELL = (verdict.Verdict.GREEN, verdict.Verdict.NONE)
+
 
 @dataclass(frozen=True)
 class Fresh:
@@ -34,29 +36,40 @@ async def look_at_checks(loop: Loop, session: Session, action: decide.LookAtChec
         await store_state(loop, session, action.sha, fresh.state, fresh.asked_at)
 
 
-async def fresh_state(loop: Loop, session: Session, sha: str) -> Fresh | None:
+async def fresh_state(loop: Loop, session: Session, sha: str, *, max_age: float = 0.0) -> Fresh | None:
     """The state of the session's head; None when the head is another one by now, or its pull request is closed: that is
-    recorded instead."""
+    recorded instead. What GitHub said within the last `max_age` seconds will do.
+
+    The rules of the base branch may be a minute old, but not where all is well by them.
+    """
     async with loop.database.read() as tx:
         repository = await tx.get_one(Repository, session.repository_id)
     repo = loop.handle(repository)
     asked_at = loop.clock()
-    pull = await queries.pull(repo, session.pull_number) if session.pull_number else None
+    pull = await queries.pull(repo, session.pull_number, max_age=max_age) if session.pull_number else None
     if pull is not None and await has_ended(loop, session, pull):
         return None
     if pull is not None and pull.head_sha != sha and await _moved(loop, repo, session, sha):
         return None
     base = pull.base_ref if pull else session.base_branch
-    found = await snapshot(repo, sha, own_app_id=loop.me.app_id, base=base, pull=pull)
     since = session.pushed_at or session.created_at
     ahead = loop.github.transport.offset
-    state = verdict.settle(
-        found,
-        rules(loop.options, session.config),
-        now=asked_at + ahead,
-        since=since + ahead,
-        leave_optional=left_alone(session, sha),
-    )
+
+    async def judged(max_age: float, rules_age: float) -> verdict.HeadState:
+        found = await snapshot(
+            repo, sha, own_app_id=loop.me.app_id, base=base, pull=pull, max_age=max_age, rules_age=rules_age
+        )
+        return verdict.settle(
+            found,
+            rules(loop.options, session.config),
+            now=asked_at + ahead,
+            since=since + ahead,
+            leave_optional=left_alone(session, sha),
+        )
+
+    state = await judged(max_age, queries.SOON)
+    if state.verdict in WELL:
+        state = await judged(queries.STEP, 0.0)
     return Fresh(repo, sha, state, asked_at)
 
 

@@ -76,7 +76,7 @@ async def _push(
 
 async def _open_pull(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, fork: Pull | None) -> None:
     draft = bool((session.config or {}).get("draft_until_green", True))
-    base, _ = await base_of(repo, session, turn, await queries.facts(repo, max_age=queries.SOON))
+    base, _ = await base_of(repo, session, turn, await queries.facts(repo, max_age=queries.SOON), max_age=queries.SOON)
     pull = await pulls.open_or_find(
         repo,
         branch=session.branch or "",

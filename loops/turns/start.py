@@ -70,7 +70,8 @@ async def _begin(loop: Loop, repo: RepositoryHandle, session: Session, turn: Tur
     about = ask_of(turn).about
     if isinstance(about, Conflict):
         return await _conflict(repo, about, branch, base, base_sha)
-    tip = await _tip(loop, repo, session, branch)
+    asked = session.branch is None  # a moment ago, for its name
+    tip = await queries.head(repo, branch, max_age=queries.STEP) if asked else await _tip(loop, repo, session, branch)
     if tip is None and not session.own_branch:
         raise CannotStart("no_branch", f"The branch `{branch}` does not exist any more.")
     if session.approved_sha is not None:
@@ -94,17 +95,19 @@ async def _tip(loop: Loop, repo: RepositoryHandle, session: Session, branch: str
     return tip
 
 
-async def base_of(repo: RepositoryHandle, session: Session, turn: Turn, facts: queries.Facts) -> tuple[str, str | None]:
-    """The branch that the work is for, and its head (None: it is not there).
+async def base_of(
+    repo: RepositoryHandle, session: Session, turn: Turn, facts: queries.Facts, *, max_age: float = 0.0
+) -> tuple[str, str | None]:
+    """The branch that the work is for, and its head (None: it is not there), as it was within the last `max_age` s.
 
     One that is gone, as after a rename, gives way to the default branch, unless somebody named it.
     """
     named = ask_of(turn).options.base
     base = named or session.base_branch or facts.default_branch
-    sha = await queries.head(repo, base) if base else None
+    sha = await queries.head(repo, base, max_age=max_age) if base else None
     if sha is None and not named and facts.default_branch not in ("", base):
         base = facts.default_branch
-        sha = await queries.head(repo, base)
+        sha = await queries.head(repo, base, max_age=max_age)
     return base, sha
 
 
