@@ -3,6 +3,9 @@
 githubkit signs (`github.client.auth`), takes its turn (`github.client.rate_limit`), sends, and tries again what may be
 tried again (`github.client.retries`). Redirects are not followed: a repository that moved is asked under its new name,
 and a log lies at another host, where no token belongs.
+
+Requests go by their paths, not by githubkit's generated methods: those do not quote what stands in a path, cannot send
+text that ends in half a surrogate pair, and each group of them costs 2 MB.
 """
 
 import json

@@ -157,3 +157,20 @@ async def test_what_only_its_own_app_can_run_again_costs_an_attempt_and_no_rerun
     await home.post("alice", f"statuses/{second}", {"state": "success", "context": "legacy"})
     assert ((await home.ended()).outcome, len(await home.turns())) == ("green", 2)
     assert "ran again" not in (await home.bot_comments(number))[0]
+
+
+async def test_a_check_that_is_required_since_the_last_look_is_waited_for(tmp_path: Path) -> None:
+    async with house(tmp_path, run="sleep 6") as home:
+        home.agent(RIGHT)
+        await home.comment(await home.issue(), "@greenloop fix it")
+
+        async def told(word: str) -> Session | None:
+            found = await home.sessions()
+            return found[-1] if found and word in str(found[-1].checks) else None
+
+        await home.until(lambda: told("running"))
+        home.local.protect(REPOSITORY, "main", ["otherci"])
+        session = await home.until(lambda: told("otherci"))
+        assert session.outcome is None
+        await home.post("alice", f"statuses/{session.head_sha}", {"state": "success", "context": "otherci"})
+        assert (await home.ended()).outcome == "green"

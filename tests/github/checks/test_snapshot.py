@@ -148,3 +148,19 @@ async def test_a_status_cannot_be_run_again(spot: Spot, repository: RepositoryHa
     await spot.act("alice", "POST", f"statuses/{sha}", state="failure", context="ci/x")
     found = await snapshot(repository, sha, own_app_id=repository.app.app_id)
     assert not await rerun(repository, found.checks[0])
+
+
+async def test_rules_that_may_be_a_minute_old_are_asked_once_and_the_checks_each_time(
+    spot: Spot, repository: RepositoryHandle, sha: str
+) -> None:
+    seen: list[str] = []
+    spot.local.observe(answers=lambda route, _method, _status, _body, _version: seen.append(route))
+    for _ in range(3):
+        assert await verdict(repository, sha, rules_age=60) is Verdict.NONE
+    rules = "/repos/{owner}/{repo}/rules/branches/{branch}"
+    suites = "/repos/{owner}/{repo}/commits/{ref}/check-suites"
+    assert (seen.count(rules), seen.count(suites)) == (1, 3)
+    spot.local.protect(spot.name, "trunk", ["build"])
+    found = await snapshot(repository, sha, own_app_id=repository.app.app_id, base="trunk", max_age=60)
+    assert [each.name for each in found.required] == ["build"]
+    assert (seen.count(rules), seen.count(suites)) == (2, 3)
