@@ -67,7 +67,9 @@ def classify_result(
         return TurnVerdict("failed", over.reason)
     if answer_error is not None and (result.exit_code != 0 or not result.changes):
         passes = failure is not None and WORDS[failure].way != "stop"
-        reason, note = _reason(failure, result.exit_code), _why(answer_error, result.stderr_tail)
+        # of an end that is understood the useful line is known; what else stands on stderr is the CLI's own log
+        tail = result.stderr_tail if failure in (None, FailureKind.BUG, FailureKind.TOOL) else ""
+        reason, note = _reason(failure, result.exit_code), _why(answer_error, tail)
         return TurnVerdict("refused" if passes else "failed", reason, note)
     return TurnVerdict("publish" if result.changes else "nothing")
 

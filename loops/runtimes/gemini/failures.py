@@ -6,7 +6,7 @@ from loops.runtimes.failures import FailureKind, Sign
 
 FAILURES: Final = (
     # Google calls what is over in seconds a quota as well, and says when to come again.
-    Sign(FailureKind.RATE_LIMIT, status=(429,), text=r"retry in \d|per ?minute"),
+    Sign(FailureKind.RATE_LIMIT, text=r"retry (?:in|after) \d|per ?minute|please wait and try again later"),
     Sign(FailureKind.CREDENTIALS, exit=(41, 401 & 255)),
     Sign(FailureKind.QUOTA, exit=(402 & 255,)),
     Sign(FailureKind.ACCESS, exit=(403 & 255,)),

@@ -35,6 +35,14 @@ export const OnlyTheFile = async () => ({
   },
 })
 """
+# Into its configuration folder it installs a package for plug-ins written in TypeScript, at each start, and waits for it:
+# over a minute where there is no way out. What a lock file says is there it takes for installed, and ours needs nothing.
+_CONFIG_FOLDER = ".config/opencode"
+_INSTALLED = json.dumps({"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}).encode()
+_NO_INSTALL = (
+    BoxFile(f"{_CONFIG_FOLDER}/node_modules/.keep", b"", keep=True),
+    BoxFile(f"{_CONFIG_FOLDER}/package-lock.json", _INSTALLED, keep=True),
+)
 _REFERENCE = re.compile(r"\{(?:env|file):")
 
 
@@ -58,7 +66,7 @@ def command(turn: TurnRequest) -> Invocation:
         "OPENCODE_DB": f"{{home}}/{_home(turn)}/conversations.db",
     }
     plugin = BoxFile(f"{_home(turn)}/plugin.js", _PLUGIN)
-    return Invocation(tuple(argv), {**env, **turn.env}, files=(*_key(turn), plugin), stdin=turn.prompt)
+    return Invocation(tuple(argv), {**env, **turn.env}, files=(*_key(turn), plugin, *_NO_INSTALL), stdin=turn.prompt)
 
 
 def _key(turn: TurnRequest) -> tuple[BoxFile, ...]:
