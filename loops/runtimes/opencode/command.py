@@ -35,8 +35,8 @@ export const OnlyTheFile = async () => ({
   },
 })
 """
-# Into its configuration folder it installs a package for plug-ins written in TypeScript, at each start, and waits for it:
-# over a minute where there is no way out. What a lock file says is there it takes for installed, and ours needs nothing.
+# At each start it installs a package for plug-ins into its configuration folder, and waits for it: over a minute where
+# there is no way out. What a lock file says is there it takes for installed, and our plug-in needs nothing.
 _CONFIG_FOLDER = ".config/opencode"
 _INSTALLED = json.dumps({"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}).encode()
 _NO_INSTALL = (

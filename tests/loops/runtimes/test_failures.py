@@ -134,7 +134,8 @@ def test_opencodes_headers_tell_the_time_to_wait() -> None:
         ("opencode", 1, "\x1b[91mError: \x1b[0mModel not found: openai/no-such.\n    at x (/a/b.js:1:2)\n}\n",
          FailureKind.MODEL, "Model not found: openai/no-such"),
         ("gemini", 173, "[API Error: Too many requests.\nSuggested retry after 3s.]\nPlease wait and try again later. "
-         "To increase your limits, request a quota increase.\n", FailureKind.RATE_LIMIT, "Please wait and try again later"),
+         "To increase your limits, request a quota increase.\n",
+         FailureKind.RATE_LIMIT, "Please wait and try again later"),
         ("gemini", 41, "Warning: 256-color support not detected.\nInvalid auth method selected.\n",
          FailureKind.CREDENTIALS, "Invalid auth method selected."),
         ("claude", 143, "", FailureKind.KILLED, "exited with code 143"),
