@@ -17,6 +17,7 @@ from loops.runtimes.lines import (
 _EDITS: Final = {"Edit": "file_path", "MultiEdit": "file_path", "Write": "file_path", "NotebookEdit": "notebook_path"}
 _EXIT_CODE = re.compile(r"(?:Exit code|exited with code) (\d+)")
 _LIMITS: Final[dict[str, Literal["steps", "cost"]]] = {"error_max_turns": "steps", "error_max_budget_usd": "cost"}
+_TOKENS: Final = ("input", "cached", "output")
 _DELTA: Final = 200
 """Characters of a live answer that are gathered before they become an event, unless a line ends first."""
 
@@ -140,14 +141,36 @@ class ClaudeParser(LineParser):
 
     def _rest_of_usage(self, data: JSON) -> RuntimeEvent:
         memory = self._memory
-        told = dict(zip(("input", "cached", "output"), _tokens(data.get("usage") or {}), strict=True))
+        whole = _by_model(data)
+        told = self._of_this_turn(whole) or dict(zip(_TOKENS, _tokens(data.get("usage") or {}), strict=True))
         rest = [number - memory.seen.get(name, 0) for name, number in told.items()]
         total, before = float(data.get("total_cost_usd") or 0), memory.before.get("cost", 0)
         # A total below the last turn's is that of a conversation counted anew.
         cost = total - before if total >= before else total
         already = memory.seen.get("cost", 0)
-        memory.seen, memory.after = {**told, "cost": cost}, {"cost": total}
+        memory.seen, memory.after = {**told, "cost": cost}, {**whole, "cost": total}
         return usage(0, tokens=(rest[0], rest[1], rest[2]), cost=max(0.0, cost - already) or None)
+
+    def _of_this_turn(self, whole: dict[str, float]) -> dict[str, float] | None:
+        """What was added to the models' totals since the conversation's last turn; None where that is not known."""
+        before = self._memory.before
+        if not whole or (before and not before.keys() >= whole.keys()):
+            return None
+        grown = all(number >= before.get(name, 0) for name, number in whole.items())
+        return {name: number - (before.get(name, 0) if grown else 0) for name, number in whole.items()}
+
+
+def _by_model(data: JSON) -> dict[str, float]:
+    """The tokens of all models, from the beginning of the conversation: unlike `usage` with sub-agents and retries."""
+    models = [each for each in (data.get("modelUsage") or {}).values() if isinstance(each, dict)]
+    if not models:
+        return {}
+
+    def of(*names: str) -> float:
+        return float(sum(each.get(name) or 0 for each in models for name in names))
+
+    given = of("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
+    return dict(zip(_TOKENS, (given, of("cacheReadInputTokens"), of("outputTokens")), strict=True))
 
 
 def _tokens(told: JSON) -> tuple[float, float, float]:

@@ -60,20 +60,34 @@ def test_usage_adds_up_to_what_the_model_server_told(cli: str) -> None:
     assert (total["steps"], total["input"], total["cached"], total["output"]) == (5, 700, 200, 100)
 
 
-@pytest.mark.parametrize(
-    ("cli", "counted"), [("codex", {"input": 700, "cached": 200, "output": 100}), ("claude", None)]
-)
-def test_running_totals_of_a_resumed_conversation_are_not_counted_twice(
-    cli: str, counted: dict[str, int] | None
-) -> None:
+@pytest.mark.parametrize(("cli", "counted"), [("codex", {}), ("claude", {"cost": 0.00404})])
+def test_running_totals_of_a_resumed_conversation_are_not_counted_twice(cli: str, counted: dict[str, float]) -> None:
     first, ended = replay(cli, *fixture(cli, "work"))
     second, _ = replay(cli, *fixture(cli, "resumed"), totals=ended.totals)
     total = spent(second)
     assert (total["steps"], total["input"], total["cached"], total["output"]) == (1, 140, 40, 20)
+    assert ended.totals == {"input": 700, "cached": 200, "output": 100, **counted}
     if counted:
-        assert ended.totals == counted
-    else:
         assert total["cost"] == pytest.approx(spent(first)["cost"] / 5)
+
+
+def test_tokens_of_claudes_sub_agents_count_and_those_of_a_turn_before_do_not() -> None:
+    def models(*numbers: tuple[int, int, int]) -> dict[str, dict[str, int]]:
+        names = ("inputTokens", "cacheReadInputTokens", "outputTokens")
+        return {f"m{at}": dict(zip(names, each, strict=True)) for at, each in enumerate(numbers)}
+
+    def result(**about: Any) -> str:
+        usage = {"input_tokens": 100, "cache_read_input_tokens": 40, "output_tokens": 20}
+        return json.dumps({"type": "result", "subtype": "success", "result": "Done.", "usage": usage, **about})
+
+    first, ended = replay("claude", [result(modelUsage=models((100, 40, 20), (900, 60, 80)))], Ending(0))
+    assert (spent(first)["input"], spent(first)["cached"], spent(first)["output"]) == (1100, 100, 100)
+    again = result(modelUsage=models((150, 60, 30), (900, 60, 80)))
+    second, _ = replay("claude", [again], Ending(0), totals=ended.totals)
+    assert (spent(second)["input"], spent(second)["cached"], spent(second)["output"]) == (70, 20, 10)
+    # totals that an older version kept hold the cost alone
+    older, _ = replay("claude", [again], Ending(0), totals={"cost": 1.0})
+    assert spent(older)["input"] == 140
 
 
 def test_totals_below_those_before_mean_a_conversation_counted_anew() -> None:
