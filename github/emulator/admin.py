@@ -5,13 +5,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from github.emulator.acts import accounts, installations, repositories
+from github.emulator.acts import accounts, comments, installations, repositories
 from github.emulator.faults import Fault
 from github.emulator.git.imports import as_git_repository, current_branch
 from github.emulator.hub import AnswerObserver, Hub
 from github.emulator.options import Options
 from github.emulator.seed import EVENTS, PERMISSIONS, Seed
 from github.emulator.store.apps import App
+from github.emulator.store.comments import Comment
 from github.emulator.store.installations import Installation
 from github.emulator.store.repositories import ROLES, Protection, Repository, Ruleset
 from github.emulator.store.store import Store
@@ -179,6 +180,13 @@ class Admin:
         )
         self.repository(full_name).rulesets.append(self.store.rulesets.add(row))
         return row
+
+    def mail(self, full_name: str, number: int, login: str, text: str, header: str | None = None) -> Comment:
+        """Somebody answers a notification of an issue or pull request by mail. Raises KeyError."""
+        issue = self.store.issue(self.repository(full_name), number)
+        if issue is None:
+            raise KeyError(f"{full_name} has no issue {number}")
+        return self.call(lambda: comments.by_mail(self.hub.forge, issue, self.user(login), text, header))
 
     def guard_environment(self, full_name: str, environment: str) -> None:
         """Let jobs of that environment wait until somebody approves."""

@@ -10,6 +10,7 @@ POST /_local/faults         {"kind", …}; GET lists; DELETE clears
 POST /_local/clock          {"advance"?: seconds, "offset"?: seconds ahead of this machine}
 POST /_local/protections    {"repository", "branch", "contexts"?, "strict"?, "approvals"?, "refuse_pushes"?}
 POST /_local/rulesets       {"repository", "name", "include", "rules", "exclude"?}
+POST /_local/mails          {"repository", "number", "login", "text", "header"?}: a comment by mail, with its quote
 POST /_local/schedule       {"repository"}: starts what is scheduled there       -> {"runs"}
 POST /_local/environments   {"repository", "environment"}: its jobs wait for an approval
 GET  /_local/state          everything there is, in short
@@ -80,6 +81,11 @@ def _protection(local: Admin, body: Json) -> Json:
     return body
 
 
+def _mail(local: Admin, body: Json) -> Json:
+    row = local.mail(body["repository"], body["number"], body["login"], body["text"], body.get("header"))
+    return {"id": row.id, "body": row.body}
+
+
 def _schedule(local: Admin, body: Json) -> Json:
     return {"runs": local.schedule(body["repository"])}
 
@@ -133,6 +139,7 @@ _ACTS: dict[str, Callable[[Admin, Json], Json]] = {
     "clock": _clock,
     "protections": _protection,
     "rulesets": _ruleset,
+    "mails": _mail,
     "schedule": _schedule,
     "environments": _environment,
 }

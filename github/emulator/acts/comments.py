@@ -23,6 +23,28 @@ def created(forge: Forge, issue: Issue, by: User, body: str, via_app: App | None
     return row
 
 
+def by_mail(forge: Forge, issue: Issue, by: User, text: str, header: str | None = None) -> Comment:
+    """A comment that came as the answer to a notification: the mail program quotes the last word and GitHub's footer.
+
+    `header` is the line over the quote, in the mail program's language. GitHub masks addresses in what comes by mail.
+    """
+    store = forge.store
+    last = store.comments_of(issue)[-1] if store.comments_of(issue) else None
+    said, author = (last.body, last.user) if last is not None else (issue.body or "", issue.user)
+    page = views.html_url(store, issue) + (f"#issuecomment-{last.id}" if last is not None else "")
+    when = forge.now().strftime("%a, %b %d, %Y at %H:%M")
+    over = header or f"On {when}, {author.login if author else 'ghost'} ***@***.***> wrote:"
+    web, name = store.origins.web, f"{issue.repository.full_name}/issues/{issue.number}"
+    footer = (
+        "—",
+        f"Reply to this email directly, view it on GitHub <{page}>, or unsubscribe",
+        f"<{web}/notifications/unsubscribe-auth/ABC>.",
+        f"You are receiving this because you were mentioned.Message ID: <{name}/{last.id if last else 0}@github.com>",
+    )
+    quoted = "\n".join(f"> {line}".rstrip() for line in [*said.split("\n"), "", *footer])
+    return created(forge, issue, by, f"{text}\n\n{over}\n\n{quoted}\n")
+
+
 def edited(forge: Forge, comment: Comment, by: User, body: str) -> None:
     if body == comment.body:
         return

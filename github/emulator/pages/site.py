@@ -28,7 +28,7 @@ class _Owner(Convertor[str]):
 
     regex = (
         r"(?!(?:repos|repositories|app|apps|applications|login|users|user|orgs|installation|app-manifests|api|graphql|settings|_local"
-        r"|rate_limit|meta|avatars)(?:/|$))[^/]+"
+        r"|rate_limit|search|meta|avatars)(?:/|$))[^/]+"
     )
 
     def convert(self, value: str) -> str:

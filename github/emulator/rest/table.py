@@ -7,7 +7,7 @@ from github.emulator.rest.ci import checks, statuses
 from github.emulator.rest.ci import runs as actions
 from github.emulator.rest.code import branches, commits, contents, objects, refs
 from github.emulator.rest.graphql import answer as graphql
-from github.emulator.rest.threads import comments, issues, pulls, reviews
+from github.emulator.rest.threads import comments, issues, pulls, reviews, search
 
 FAMILIES = (
     apps,
@@ -20,6 +20,7 @@ FAMILIES = (
     comments,
     pulls,
     reviews,
+    search,
     objects,
     refs,
     branches,

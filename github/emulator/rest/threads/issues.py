@@ -133,6 +133,8 @@ def _assignable(call: Call, value: Any) -> list[User]:
     """People who may be assigned: others are left out without a word, as on GitHub."""
     rows = [value] if isinstance(value, str) else value or []
     found = [call.store.user(name) for name in rows if isinstance(name, str)]
+    if call.hub.faults.unassignable_bots and any(user is not None and user.type == "Bot" for user in found):
+        raise Refusal(403, "Forbidden")
     return [
         u for u in found if u is not None and (u.type == "Bot" or call.repository.roles.get(u.id) or _owns(call, u))
     ]

@@ -80,3 +80,52 @@ async def test_a_role_is_reported_as_its_base_permission(house: House, role: str
     assert (
         await house.ask("GET", f"{REPO}/collaborators/nobody-here/permission", await house.token())
     ).status_code == 404
+
+
+async def test_an_answer_by_mail_has_what_the_mail_program_quotes(house: House) -> None:
+    body = {"title": "t", "body": "@greenloop please"}
+    issue = (await house.ask("POST", f"{REPO}/issues", house.bob, json=body)).json()["number"]
+    mail = {
+        "repository": "acme/widgets",
+        "number": issue,
+        "login": "carol",
+        "text": "No.",
+        "header": "Am Montag schrieb X:",
+    }
+    answer = await house.http.post(f"{house.local.web_url}/_local/mails", json=mail)
+    assert answer.status_code == 201, answer.text
+    [comment] = (await house.ask("GET", f"{REPO}/issues/{issue}/comments", house.bob)).json()
+    assert comment["user"]["login"] == "carol"
+    assert comment["body"].startswith("No.\n\nAm Montag schrieb X:\n\n> @greenloop please\n>\n> —\n")
+    assert "view it on GitHub" in comment["body"] and "issue-comment-created" in house.watch.events
+
+
+async def test_a_bot_is_assigned_unless_a_fault_forbids_it(house: House) -> None:
+    issue = (await house.ask("POST", f"{REPO}/issues", house.bob, json={"title": "t"})).json()["number"]
+    path, body = f"{REPO}/issues/{issue}/assignees", {"assignees": ["greenloop[bot]"]}
+    assert (await house.ask("POST", path, house.carol, json=body)).json()["assignees"][0]["login"] == "greenloop[bot]"
+    house.local.add_fault("unassignable_bots")
+    assert (await house.ask("POST", path, house.carol, json=body)).status_code == 403
+    assert (await house.ask("POST", path, house.carol, json={"assignees": ["alice"]})).status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("repo:acme/widgets is:issue", ["Broken page", "Other"]),
+        ("repo:acme/widgets is:open page", ["Broken page"]),
+        ('repo:acme/widgets label:"help wanted"', ["Other"]),
+        ("repo:acme/widgets -author:bob", []),
+        ("is:pr", []),
+    ],
+)
+async def test_issues_are_found_by_qualifiers_and_words(house: House, query: str, found: list[str]) -> None:
+    for title, labels in (("Broken page", []), ("Other", ["help wanted"])):
+        made = await house.ask("POST", f"{REPO}/issues", house.bob, json={"title": title})
+        await house.ask("POST", f"{REPO}/issues/{made.json()['number']}/labels", house.carol, json={"labels": labels})
+    answer = await house.ask("GET", "/search/issues", await house.token(), params={"q": query})
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["x-ratelimit-resource"] == "search"
+    assert sorted(row["title"] for row in answer.json()["items"]) == found
+    assert (await house.ask("GET", "/search/issues", None, params={"q": query})).json()["items"] == []
+    assert (await house.ask("GET", "/search/issues", house.bob, params={"q": "sort:stars"})).status_code == 422
