@@ -99,12 +99,12 @@ async def convert(
     """Exchange the `code` of the redirect for the App. It works once, within an hour. Raises NotFound after that."""
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,128}", code):
         raise GitHubError("the code in the redirect is malformed: start the set-up again")
-    wire = Transport(addresses, api_version=api_version, clock=Clock(), http=http)
+    transport = Transport(addresses, api_version=api_version, clock=Clock(), http=http)
     try:
-        url = wire.url(f"app-manifests/{code}/conversions")
-        found = (await wire.send("POST", url)).json()
+        url = transport.url(f"app-manifests/{code}/conversions")
+        found = (await transport.send("POST", url)).json()
     finally:
-        await wire.aclose()
+        await transport.aclose()
     return NewApp(
         app_id=int(found["id"]),
         slug=str(found.get("slug") or ""),

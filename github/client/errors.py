@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class GitHubError(Exception):
     """The base of all of them. `request` is like "POST /repos/o/r/git/refs"; `status` the HTTP status or None.
 
-    `request_id` and `date` are GitHub's own headers, where there was an answer.
+    `request_id` is GitHub's own header, where there was an answer.
     """
 
     def __init__(self, message: str, *, request: str = "", status: int | None = None) -> None:
@@ -18,7 +18,6 @@ class GitHubError(Exception):
         self.request = request
         self.status = status
         self.request_id = ""
-        self.date = ""
 
 
 class Unreachable(GitHubError):

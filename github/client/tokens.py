@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from githubkit.auth import TokenAuthStrategy
-
 from github.client.clock import Clock
 
 REFRESHED_BEFORE_END = 300.0
@@ -25,11 +23,6 @@ class Token:
     expires_at: float
     minted_at: float
     permissions: Mapping[str, str]
-
-    @property
-    def auth(self) -> TokenAuthStrategy:
-        """How githubkit uses it."""
-        return TokenAuthStrategy(self.value)
 
     def fresh(self, now: float) -> bool:
         """Whether it is so new that a refusal may only mean "not replicated yet"."""

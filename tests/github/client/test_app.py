@@ -4,6 +4,7 @@ from typing import Any
 
 import httpx
 import pytest
+from githubkit.auth import TokenAuthStrategy
 
 from github.client.app import GitHubApp
 from github.client.clock import Clock
@@ -63,7 +64,7 @@ async def test_a_token_is_for_one_repository_and_no_more_than_asked(spot: Spot, 
     assert dict(token.permissions) == {"contents": "read", "metadata": "read"}
     assert token.value not in repr(token)
     url = repository.app.transport.url("installation/repositories")
-    seen = (await repository.app.transport.send("GET", url, auth=token.auth)).json()
+    seen = (await repository.app.transport.send("GET", url, auth=TokenAuthStrategy(token.value))).json()
     assert [each["id"] for each in seen["repositories"]] == [repository.id]
     assert 3500 < token.expires_at - repository.app.clock.now() <= 3600
 
@@ -72,10 +73,10 @@ async def test_a_revoked_token_no_longer_works_and_revoking_twice_is_fine(reposi
     app = repository.app
     token = await app.mint(repository.installation_id, [repository.id], CLONE)
     url = app.transport.url(f"repositories/{repository.id}")
-    assert (await app.transport.send("GET", url, auth=token.auth)).status == 200
+    assert (await app.transport.send("GET", url, auth=TokenAuthStrategy(token.value))).status == 200
     await app.revoke(token.value)
     with pytest.raises(Unauthorized):
-        await app.transport.send("GET", url, auth=token.auth)
+        await app.transport.send("GET", url, auth=TokenAuthStrategy(token.value))
     await app.revoke(token.value)
 
 
