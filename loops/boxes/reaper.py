@@ -15,13 +15,17 @@ from loops.store.tables import Box, Session, Turn
 log = structlog.get_logger(__name__)
 
 MINUTE, DAY = 60.0, 86400.0
+YOUNG_SECONDS = 120.0
+"""So long after it was taken a box may still be on its way into the cluster."""
 
 
 async def reap(loop: Loop) -> None:
     """One round, safe to run by several workers at once. What cannot be reached now is left for the next round."""
     try:
+        living = {box.name for box in await loop.boxes.list() if box.state is not BoxState.ABSENT}
+        await _mark_gone(loop, living)
         await _mark_idle(loop)
-        await _stop_marked(loop)
+        await _stop_marked(loop, living)
         await _delete_homes(loop)
         await spares.keep(loop)
         await _reconcile(loop)
@@ -71,9 +75,28 @@ async def _mark_idle(loop: Loop) -> None:
             log.info("box.idle", box=name)
 
 
-async def _stop_marked(loop: Loop) -> None:
+async def _mark_gone(loop: Loop, living: set[str]) -> None:
+    """A box that ended by itself holds no place any more: what counts as up is what is there.
+
+    One that was taken a moment ago may be made just now; one that holds a turn is that turn's trouble; spares are
+    made anew.
+    """
+    limit = loop.clock() - YOUNG_SECONDS
+    async with loop.database.write() as tx:
+        gone = and_(
+            Box.stopped_at.is_(None),
+            Box.owner_key.is_not(None),
+            Box.used_at < limit,
+            Box.name.not_in(living),
+            Box.name.not_in(busy_boxes()),
+        )
+        found = await tx.execute(update(Box).where(gone).values(stopped_at=loop.clock()).returning(Box.name))
+        for name in found.scalars().all():
+            log.info("box.gone", box=name)
+
+
+async def _stop_marked(loop: Loop, living: set[str]) -> None:
     """Stop what is up and should not be: just found idle, or left by a worker that died before it could."""
-    living = {box.name for box in await loop.boxes.list() if box.state is not BoxState.ABSENT}
     async with loop.database.read() as tx:
         stopped = (await tx.execute(select(Box.name).where(Box.stopped_at.is_not(None)))).scalars().all()
     for name in sorted(living & set(stopped)):

@@ -151,6 +151,20 @@ async def test_a_box_that_should_be_stopped_and_lives_is_stopped_again(loop: Loo
     assert asked(loop) == [("stop", "gl-left")]
 
 
+async def test_a_box_whose_pod_is_gone_holds_no_place(loop: Loop) -> None:
+    living = cast(Recorder, loop.boxes).living
+    for name, used in (("gl-gone", 3 * MINUTE), ("gl-made-now", MINUTE), ("gl-there", 3 * MINUTE)):
+        await box(loop, name, used=used)
+    await box(loop, "gl-busy", used=3 * MINUTE)
+    await turn(loop, "gl-busy", status="running")
+    living -= {"gl-gone", "gl-made-now", "gl-busy"}
+    await reap(loop)
+    async with loop.database.read() as tx:
+        up = set((await tx.execute(select(Box.name).where(Box.stopped_at.is_(None)))).scalars())
+    assert up == {"gl-made-now", "gl-there", "gl-busy"}
+    assert asked(loop) == []
+
+
 async def test_a_turn_whose_box_is_not_there_is_looked_at_at_once(loop: Loop) -> None:
     await box(loop, "gl-busy", used=MINUTE)
     await turn(loop, "gl-busy", status="running")
