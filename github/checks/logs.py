@@ -141,18 +141,23 @@ async def annotations(repository: RepositoryHandle, check_run_id: int) -> AsyncI
         )
 
 
+def open_log(repository: RepositoryHandle, job_id: int) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
+    """The log of a job, as a stream of bytes. Raises Gone for a log that was deleted or is past its retention."""
+    return open_download(repository, f"actions/jobs/{job_id}/logs")
+
+
 @asynccontextmanager
-async def open_log(repository: RepositoryHandle, job_id: int) -> AsyncIterator[AsyncIterator[bytes]]:
-    """The log of a job, as a stream of bytes.
+async def open_download(repository: RepositoryHandle, path: str) -> AsyncIterator[AsyncIterator[bytes]]:
+    """What GitHub keeps elsewhere, such as logs and artifacts, as a stream of bytes.
 
     GitHub redirects to a signed address at another host, where `Authorization` must not be sent. A blob that is not
-    there yet is asked for again for some seconds. Raises Gone for a log that was deleted or is past its retention.
+    there yet is asked for again for some seconds. Raises Gone for what was deleted or is past its retention.
     """
     waits = list(LOG_WAITS)
     async with AsyncExitStack() as stack:
         while True:
             try:
-                address = await _address(repository, job_id)
+                address = await _address(repository, path)
                 response = await stack.enter_async_context(repository.app.transport.stream(address))
                 break
             except PermissionMissing:
@@ -172,11 +177,11 @@ async def _chunks(response: httpx.Response) -> AsyncIterator[bytes]:
         raise Unreachable(f"the log broke off ({type(error).__name__}): ask for it again") from error
 
 
-async def _address(repository: RepositoryHandle, job_id: int) -> str:
-    answer = await repository.request("GET", f"actions/jobs/{job_id}/logs")
+async def _address(repository: RepositoryHandle, path: str) -> str:
+    answer = await repository.request("GET", path)
     location = answer.headers.get("location")
     if answer.status != 302 or not location:
-        raise GitHubError(f"job {job_id}: GitHub gave no address for its log (status {answer.status})")
+        raise GitHubError(f"{path}: GitHub gave no address for it (status {answer.status})")
     return location
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import IO, Literal
 
 from github.checks import logs
-from github.checks.model import Check
+from github.checks.artifacts import report_files
+from github.checks.model import Check, Kind
 from github.client.errors import GitHubError
 from github.client.repository import RepositoryHandle
 from loops.checks.last_passing import LastPassing
@@ -18,6 +19,7 @@ from loops.evidence.check import distill_check
 from loops.evidence.distill import distill
 from loops.evidence.merge import merge
 from loops.evidence.model import Annotation, Distilled
+from loops.evidence.reports import Report, read
 
 CHECKS = 12  # more red checks than this say nothing new to an agent
 AT_ONCE = 3
@@ -61,10 +63,12 @@ async def collect(
     `before` finds what is known of a job from when it last passed.
     """
     turns = asyncio.Semaphore(AT_ONCE)
+    runs = {check.run_id for check in red[:CHECKS] if check.kind is Kind.JOB and check.run_id}
+    reports = {run: [read(each.path, each.content) for each in await report_files(repo, run)] for run in runs}
 
     async def one(check: Check) -> Found:
         async with turns:
-            return await _found(repo, check, budget, changed_files, redact, before)
+            return await _found(repo, check, budget, changed_files, redact, before, reports.get(check.run_id, ()))
 
     return list(await asyncio.gather(*(one(check) for check in red[:CHECKS])))
 
@@ -96,6 +100,7 @@ async def _found(
     changed_files: Sequence[str],
     redact: Callable[[str], str],
     before: Before | None,
+    reports: Sequence[Report],
 ) -> Found:
     left = await logs.evidence(repo, check)
     notes = [
@@ -118,6 +123,7 @@ async def _found(
                     redact=redact,
                     twin=passing.twin,
                     since=passing.since,
+                    reports=reports,
                 )
             )
             packed = await asyncio.to_thread(_packed, file, redact)

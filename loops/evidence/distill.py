@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TypeVar
 
 from loops.evidence.choose import choose
 from loops.evidence.clean import Lines, lines
@@ -16,7 +17,9 @@ from loops.evidence.model import Annotation, Distilled, Kind
 from loops.evidence.names import unshown
 from loops.evidence.normal import normal
 from loops.evidence.odd import odd
-from loops.evidence.render import body, fitted, ranges
+from loops.evidence.render import body, fitted, ranges, within
+from loops.evidence.reports import Report, bare
+from loops.evidence.reports import told as reported
 from loops.evidence.scan import Scan
 from loops.evidence.score import Scored, score
 from loops.evidence.since import Since
@@ -25,7 +28,9 @@ from loops.evidence.steps import Step, steps
 from loops.evidence.told import beside_twin, naming
 from loops.evidence.twin import Twin
 
+T = TypeVar("T")
 BUDGET = 16_000
+TOLD = 5_000  # bytes at most of what is said before the log's own lines
 COMMANDS = 400  # that were run, the last ones, wherever they stand
 AT_ONCE = 200  # lines redacted together
 WORKFLOW = ".github"  # where GitHub puts the runner's own annotations of a job
@@ -46,6 +51,7 @@ def distill(
     without: frozenset[str] = frozenset(),
     twin: Twin | None = None,
     since: Since | None = None,
+    reports: Sequence[Report] = (),
 ) -> Distilled:
     """Distil one job's log.
 
@@ -53,6 +59,7 @@ def distill(
     `failed_steps` are step names or commands, `changed_files` paths of the change under test. `redact` is applied to
     every text that leaves. `without` leaves the recognisers of these tools out. `twin` is the same job as it passed:
     what is in it, too, counts less. It moves emphasis only, and nothing but the excerpt. `since` is told in it.
+    `reports` are of the job's run; what they say of tests and places that this log speaks of wins over the log.
     """
     scan = Scan(chunks, twin)
     if scan.total_bytes == 0:
@@ -94,7 +101,10 @@ def distill(
     before = beside_twin(twin, news, whole, shown_lines, weighed) if twin is not None and news is not None else []
     if since is not None:
         before += since_then(since, naming(shown_lines, weighed))
+    own = [each for report in reports if (each := report.of("\n".join(kept.texts))).tests or each.diagnostics]
+    own = [each.clean(redact) for each in own] if redact is not None else own
     told = [*_told(annotations, kept), *(map(redact, before) if redact is not None else before)]
+    told = within([*told, *reported(own)], min(TOLD, budget // 3))
     room = budget - sum(len(part.encode()) + 1 for part in (*head, *told))
     chosen = choose(shown_lines, weighed, room)
     shown = body(shown_lines, weighed, chosen)
@@ -108,8 +118,10 @@ def distill(
         command=failing.command if failing else None,
         step=failing.title if failing else None,
         exit_code=failing.exit_code if failing else None,
-        failing_tests=tests,
-        diagnostics=places,
+        failing_tests=_first([name for each in own for name, _ in each.tests], tests, bare),
+        diagnostics=_first(
+            [d for each in own for d in each.diagnostics], places, lambda place: (place.file, place.line)
+        ),
         shown=ranges([int(number) for number in SHOWN.findall(excerpt)]),
         total_lines=scan.total_lines,
         tools=tuple(sorted({s.tool for s, p in zip(scored.shapes, scored.points, strict=True) if s and p >= 60})),
@@ -124,6 +136,12 @@ def _kept(scan: Scan, whole: Lines) -> Lines:
     for first, window in scan.windows():
         kept.update(range(first - 1, first - 1 + window.count(b"\n")))
     return whole.only(sorted(kept))
+
+
+def _first(sure: Sequence[T], other: Sequence[T], key: Callable[[T], object]) -> tuple[T, ...]:
+    """What a report is sure of, then what only the log tells."""
+    known = {key(each) for each in sure}
+    return tuple(dict.fromkeys([*sure, *(each for each in other if key(each) not in known)]))
 
 
 def _head(kind: Kind, reason: str, failing: Step | None, found: Sequence[Step], total: int) -> list[str]:

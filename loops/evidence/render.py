@@ -25,6 +25,17 @@ def body(lines: Lines, scored: Scored, chosen: Chosen) -> list[str]:
     return out
 
 
+def within(lines: Sequence[str], room: int) -> list[str]:
+    """The first lines that take at most `room` bytes together."""
+    kept: list[str] = []
+    for line in lines:
+        room -= len(line.encode(errors="replace")) + 1
+        if room < 0:
+            break
+        kept.append(line)
+    return kept
+
+
 def fitted(parts: Sequence[str], budget: int) -> str:
     """Join lines into valid UTF-8 of at most `budget` bytes; what does not fit is cut from the middle, of very little
     from the end."""
