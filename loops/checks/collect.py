@@ -30,7 +30,7 @@ Before = Callable[[logs.Evidence], Awaitable[LastPassing]]
 
 @dataclass(frozen=True)
 class Found:
-    """One failing check as collected. `log` is compressed with zlib; `size` are the bytes of the whole log."""
+    """One failing check as collected. `log` is compressed with zlib; `size` are its bytes before that."""
 
     check: Check
     distilled: Distilled
@@ -112,7 +112,6 @@ async def _found(
     passing = await before(left) if before is not None else LastPassing()
     try:
         async with spooled(left.log) as file:
-            size = file.seek(0, 2)
             distilled = await asyncio.to_thread(
                 lambda: distill(
                     chunks(file),
@@ -126,7 +125,7 @@ async def _found(
                     reports=reports,
                 )
             )
-            packed = await asyncio.to_thread(_packed, file, redact)
+            packed, size = await asyncio.to_thread(_packed, file, redact)
     except GitHubError as error:
         missing = f"Its log could not be had: {error}"
         return Found(check, _without_log(left, notes, budget, changed_files, redact, missing))
@@ -153,20 +152,23 @@ def log_name(check: Check) -> str:
     return f"{plain}-{check.id}.log"
 
 
-def _packed(file: IO[bytes], redact: Callable[[str], str]) -> bytes:
-    """The log compressed, line by line without secrets; of a huge one the beginning and the end."""
+def _packed(file: IO[bytes], redact: Callable[[str], str]) -> tuple[bytes, int]:
+    """The log compressed, line by line without secrets, and how long it is like that; of a huge one the beginning and
+    the end."""
     packer = zlib.compressobj(6)
     size = file.seek(0, 2)
     file.seek(0)
     parts = []
-    kept = 0
+    kept = length = 0
     for line in file:
         if size > STORED_LOG and STORED_LOG // 2 < kept < size - STORED_LOG // 2:
             kept += len(line)
             continue
         kept += len(line)
-        parts.append(packer.compress(redact(line.decode("utf-8", "replace")).encode()))
-    return b"".join((*parts, packer.flush()))
+        clean = redact(line.decode("utf-8", "replace")).encode()
+        length += len(clean)
+        parts.append(packer.compress(clean))
+    return b"".join((*parts, packer.flush())), length
 
 
 def _level(level: str) -> Literal["notice", "warning", "failure"]:
