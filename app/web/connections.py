@@ -5,6 +5,7 @@ than granian, which also broke on bodies that were refused unread.
 """
 
 import asyncio
+import logging
 import resource
 from collections import Counter
 from dataclasses import dataclass, field
@@ -16,6 +17,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 log = structlog.get_logger(__name__)
+_errors = logging.getLogger(f"{__name__}.errors")
+_errors.setLevel(logging.ERROR)
 
 SPARE_DESCRIPTORS = 128
 """File descriptors that connections leave to databases, Redis, logs and child processes."""
@@ -55,6 +58,8 @@ class _Bounded(HttpToolsProtocol):
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
+        # uvicorn warns of each request that is none: strangers would write our log
+        self.logger = _errors
         self._deadline: asyncio.TimerHandle | None = None
         self._peer: str | None = None
         self._head = 0

@@ -91,6 +91,14 @@ async def test_a_head_without_end_ends_in_431(settings: Settings) -> None:
         assert b" 431 " in await ask(await connect(), b"GET / HTTP/1.1\r\n" + b"x: y\r\n" * 5_000)
 
 
+async def test_what_is_no_http_is_answered_and_writes_no_log(
+    settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with under(settings, ConnectionLimits()) as connect:
+        assert b" 400 " in await ask(await connect(), b"nonsense\r\n\r\n")
+    assert "Invalid HTTP" not in caplog.text
+
+
 async def test_beyond_the_most_connections_the_answer_is_503_until_one_leaves(settings: Settings) -> None:
     async with under(settings, ConnectionLimits(connections=5)) as connect:
         held = [await connect() for _ in range(5)]

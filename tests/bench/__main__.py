@@ -3,9 +3,10 @@
 import sys
 from collections.abc import Callable
 
-from tests.bench import events, receiver, requests, runner
+from tests.bench import attacks, events, receiver, requests, runner
 
 BENCHMARKS: dict[str, Callable[[], int]] = {
+    "attacks": attacks.main,
     "events": events.main,
     "receiver": receiver.main,
     "requests": requests.main,
