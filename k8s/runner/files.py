@@ -11,7 +11,7 @@ from pathlib import Path
 
 from . import protocol
 from .processes import process_tree
-from .protocol import FileBack, ProtocolError, Turn, TurnFile
+from .protocol import AssignedTurn, FileBack, ProtocolError, TurnFile
 from .state import Home, TurnState
 
 # what an agent may need of the runner's own environment: to find programs, to reach the network, to show text
@@ -30,7 +30,7 @@ LARGEST_BACK = 1_000_000
 class Places:
     """Where a turn's `{home}`, `{workdir}` and `{turn_dir}` are."""
 
-    def __init__(self, home: Home, state: TurnState, turn: Turn) -> None:
+    def __init__(self, home: Home, state: TurnState, turn: AssignedTurn) -> None:
         self.home = home.path
         self.turn_dir = state.files
         self.workdir = inside(home.path, turn.workdir, "workdir")
@@ -56,7 +56,7 @@ def inside(root: Path, path: str, what: str) -> Path:
     return whole
 
 
-def environment(places: Places, turn: Turn, base: Mapping[str, str]) -> dict[str, str]:
+def environment(places: Places, turn: AssignedTurn, base: Mapping[str, str]) -> dict[str, str]:
     """The agent's environment: little of ours (`base`), the turn's own, and the marker."""
     user = base.get("USER") or base.get("LOGNAME") or "greenloop"
     env = {"PATH": DEFAULT_PATH, "LANG": "C.UTF-8", "TERM": "dumb", "USER": user, "LOGNAME": user, "SHELL": "/bin/sh"}
@@ -73,7 +73,7 @@ def _spot(places: Places, file: TurnFile) -> Path:
     return inside(places.home, places.fill(file.path), "file")
 
 
-def spots(places: Places, turn: Turn) -> list[Path]:
+def spots(places: Places, turn: AssignedTurn) -> list[Path]:
     """Where the turn's files are. Raises `ProtocolError`."""
     return [_spot(places, file) for file in turn.files]
 
@@ -94,7 +94,7 @@ def make_folders(home: Path, folder: Path) -> None:
         raise ProtocolError(f"{folder} leads out of the home, to {real}")
 
 
-def put(places: Places, state: TurnState, turn: Turn) -> None:
+def put(places: Places, state: TurnState, turn: AssignedTurn) -> None:
     """Write the turn's files. Raises `ProtocolError`, OSError."""
     for index, file in enumerate(turn.files):
         spot = _spot(places, file)
@@ -110,7 +110,7 @@ def put(places: Places, state: TurnState, turn: Turn) -> None:
         spot.chmod(file.mode & 0o7777)
 
 
-def read_back(places: Places, state: TurnState, turn: Turn) -> list[FileBack]:
+def read_back(places: Places, state: TurnState, turn: AssignedTurn) -> list[FileBack]:
     """The `read_back` files that the agent has changed, refreshed credentials for one."""
     found = []
     for index, file in enumerate(turn.files):
@@ -131,7 +131,7 @@ def read_back(places: Places, state: TurnState, turn: Turn) -> list[FileBack]:
     return found
 
 
-def take_away(places: Places, turn: Turn, *, all_of_them: bool) -> None:
+def take_away(places: Places, turn: AssignedTurn, *, all_of_them: bool) -> None:
     """Delete the turn's files, except those to keep; those to be read back only with `all_of_them`.
 
     A refreshed credential must not be lost to a crash between its deletion and the acknowledged result.

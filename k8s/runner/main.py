@@ -21,7 +21,7 @@ from pathlib import Path
 
 from . import protocol
 from .processes import process_tree
-from .protocol import ProtocolError, Turn
+from .protocol import AssignedTurn, ProtocolError
 from .service.link import FIRST_PAUSE, LONGEST_PAUSE, Link, Refused, Unreachable, jittered
 from .state import Held, Home, TurnState, held, lock, sign, signed
 from .turn import TurnRun
@@ -108,7 +108,7 @@ def log(box: str, line: str) -> None:
 @dataclass
 class _Running:
     turn_id: str
-    turn: Turn | None
+    turn: AssignedTurn | None
     crashes: int = 0
 
 

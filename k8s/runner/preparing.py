@@ -14,7 +14,7 @@ from .git.checkout import Checkout, CheckoutFailed
 from .git.command import GitError
 from .git.object_store import FetchFailed, Store
 from .processes.process_supervisor import Task
-from .protocol import Repository, Result, Turn
+from .protocol import AssignedTurn, Repository, Result
 from .service.link import Gone, Link, Rejected, Unreachable
 from .service.shipping import Shipping
 from .state import Home, TurnState
@@ -45,7 +45,7 @@ class Preparation:
         """The box is being stopped."""
         self._stopped = True
 
-    def prepare(self, places: Places, turn: Turn) -> tuple[Task, str] | Result:
+    def prepare(self, places: Places, turn: AssignedTurn) -> tuple[Task, str] | Result:
         """What to run, and what a merge left to be said; or how the turn ended before it had begun.
 
         Raises `ProtocolError`, `Gone`, `Refused`.
@@ -90,7 +90,7 @@ class Preparation:
                 self._state.note_cancel(reason)
                 raise _Cancelled(reason)
 
-    def _check_out_with_space(self, places: Places, turn: Turn) -> str:
+    def _check_out_with_space(self, places: Places, turn: AssignedTurn) -> str:
         """Old checkouts make room before a full disk ends the turn."""
         try:
             return self._check_out(places, turn)
@@ -102,7 +102,7 @@ class Preparation:
             self._log(f"the disk is full: {gone} old checkouts and stores deleted")
             return self._check_out(places, turn)
 
-    def _check_out(self, places: Places, turn: Turn) -> str:
+    def _check_out(self, places: Places, turn: AssignedTurn) -> str:
         repository = turn.repository
         if repository is None:
             return ""
@@ -120,14 +120,14 @@ class Preparation:
             store.begin_anew()
             return self._fetch_and_check_out(turn, repository, store, checkout)
 
-    def _fetch_and_check_out(self, turn: Turn, repository: Repository, store: Store, checkout: Checkout) -> str:
+    def _fetch_and_check_out(self, turn: AssignedTurn, repository: Repository, store: Store, checkout: Checkout) -> str:
         if not store.has_all():
             if not repository.fetch:
                 raise FetchFailed(f"The commit {repository.sha[:12]} is not here, and the turn says not to fetch.")
             self._fetch(turn, store)
         return checkout.prepare(self._beat)
 
-    def _fetch(self, turn: Turn, store: Store) -> None:
+    def _fetch(self, turn: AssignedTurn, store: Store) -> None:
         path = f"/turns/{turn.turn}/token"
         while True:
             self._beat()
@@ -145,7 +145,7 @@ class Preparation:
             with contextlib.suppress(Rejected, Gone):
                 self._link.call("DELETE", path, {"token": token.token})
 
-    def _collect_evidence(self, turn: Turn) -> None:
+    def _collect_evidence(self, turn: AssignedTurn) -> None:
         for evidence in turn.evidence:
             spot = files.inside(self._state.files, evidence.path, "evidence")
             spot.parent.mkdir(parents=True, exist_ok=True)

@@ -121,7 +121,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Turn:
+class AssignedTurn:
     """One run of an agent, as `next` hands it out.
 
     `workdir` is relative to the home. In `argv`, the values of `env` and the paths of `files` the runner replaces
@@ -282,7 +282,7 @@ def _many(cls: Any, raw: Any, where: str) -> list[Any]:
     return [_pick(cls, item, f"{where}[{index}]") for index, item in enumerate(raw or [])]
 
 
-def turn_from_json(raw: Any) -> Turn:
+def turn_from_json(raw: Any) -> AssignedTurn:
     """Read what `next` answered. Raises `ProtocolError`."""
     if not isinstance(raw, dict):
         raise ProtocolError(f"a turn is {type(raw).__name__}, not an object")
@@ -291,8 +291,8 @@ def turn_from_json(raw: Any) -> Turn:
         merge = repository.get("merge") if isinstance(repository, dict) else None
         made = {"merge": _pick(Merge, merge, "repository.merge")} if merge else {}
         repository = _pick(Repository, repository, "repository", **made)
-    turn: Turn = _pick(
-        Turn,
+    turn: AssignedTurn = _pick(
+        AssignedTurn,
         raw,
         "turn",
         repository=repository,

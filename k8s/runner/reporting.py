@@ -16,7 +16,7 @@ from .git.checkout import Checkout, agent_head
 from .git.command import Git, GitError, make_private
 from .git.object_store import Store
 from .processes import process_supervisor
-from .protocol import Change, Repository, Result, Turn, Usage
+from .protocol import AssignedTurn, Change, Repository, Result, Usage
 from .service.link import Link, Rejected, Unreachable
 from .service.shipping import Shipping
 from .state import Home, TurnState
@@ -31,7 +31,7 @@ class Reporter:
         self._state = state
         self._shipping = shipping
 
-    def result(self, places: Places, turn: Turn, end: dict[str, Any], said: str) -> Result:
+    def result(self, places: Places, turn: AssignedTurn, end: dict[str, Any], said: str) -> Result:
         """The result of a turn whose agent ended as `end` says; `said` is what there was to say before.
 
         Takes the turn's files away, except those to be read back. Raises `Gone`, `Refused`.
@@ -50,7 +50,7 @@ class Reporter:
             return Result(reason, message=message, **about)
         return self._with_changes(places, turn, turn.repository, reason, [message, said], about)
 
-    def _explain(self, end: dict[str, Any], turn: Turn) -> tuple[str, str]:
+    def _explain(self, end: dict[str, Any], turn: AssignedTurn) -> tuple[str, str]:
         how, code, cancel = end["how"], end.get("exit_code"), self._state.cancel()
         left = f" {len(end['left'])} of its processes could not be killed." if end.get("left") else ""
         if how == process_supervisor.NOT_STARTED:
@@ -77,7 +77,7 @@ class Reporter:
     def _with_changes(
         self,
         places: Places,
-        turn: Turn,
+        turn: AssignedTurn,
         repository: Repository,
         reason: str,
         said: list[str],
@@ -111,7 +111,7 @@ class Reporter:
             said.append(f"The service refused a changed file: {rejected}")
         return Result(reason, message=" ".join(part for part in said if part), changes=found, **about)
 
-    def _compare(self, places: Places, turn: Turn, repository: Repository) -> tuple[changes.Report, Git]:
+    def _compare(self, places: Places, turn: AssignedTurn, repository: Repository) -> tuple[changes.Report, Git]:
         store = Store(self._home, repository)
         checkout = Checkout(self._home, places.workdir, repository, store)
         # of this process only: a git that outlived a reporter before us must not meet ours
@@ -130,7 +130,7 @@ class Reporter:
         with contextlib.suppress(Unreachable, Rejected):
             self._shipping.beat(protocol.REPORTING)
 
-    def _store_objects(self, turn: Turn, git: Git, found: list[Change]) -> None:
+    def _store_objects(self, turn: AssignedTurn, git: Git, found: list[Change]) -> None:
         for sha, content in changes.blobs(git, found):
             self._link.call("PUT", f"/turns/{turn.turn}/objects/{sha}", content)
 

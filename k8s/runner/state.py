@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from . import protocol
-from .protocol import Turn
+from .protocol import AssignedTurn
 
 
 class Held(Exception):
@@ -151,14 +151,14 @@ class TurnState:
         self.supervisor = self.path / "supervisor"
         self.files = self.path / "files"
 
-    def make(self, turn: Turn) -> None:
+    def make(self, turn: AssignedTurn) -> None:
         """Write down a turn that is about to begin."""
         self.files.mkdir(mode=0o700, exist_ok=True)
         files = [replace(file, content="") for file in turn.files]
         quiet = replace(turn, env={}, stdin="", files=files)
         write_atomically(self.path / "turn.json", json.dumps(protocol.to_json(quiet)))
 
-    def turn(self) -> Turn | None:
+    def turn(self) -> AssignedTurn | None:
         """The turn as far as it was written down; None when it did not come to that."""
         try:
             return protocol.turn_from_json(json.loads((self.path / "turn.json").read_text()))

@@ -18,7 +18,7 @@ from .files import Places
 from .git.pruning import make_space, prune_old
 from .preparing import Preparation, unprepared
 from .processes import process_supervisor, process_tree
-from .protocol import ProtocolError, Result, Turn
+from .protocol import AssignedTurn, ProtocolError, Result
 from .reporting import Reporter
 from .scrub import scrub
 from .service.link import Gone, Link, Rejected
@@ -54,7 +54,7 @@ class TurnRun:
         self._preparation.stop()
         self._end_agent()
 
-    def run(self, turn: Turn | None, strays: Callable[[], tuple[set[int], set[int]]]) -> None:
+    def run(self, turn: AssignedTurn | None, strays: Callable[[], tuple[set[int], set[int]]]) -> None:
         """Run `turn`, or take up what is on disk. `strays`: (where lost processes went, whom to spare).
 
         Raises `Refused` when the service does not want us any more.
@@ -105,7 +105,7 @@ class TurnRun:
                 self._log(f"{pruned} checkouts and stores deleted that were not used for long")
 
     @staticmethod
-    def forget(home: Home, state: TurnState, turn: Turn | None) -> None:
+    def forget(home: Home, state: TurnState, turn: AssignedTurn | None) -> None:
         """Take away all that a turn put into the home, its state last."""
         if turn is not None:
             with contextlib.suppress(ProtocolError):
@@ -114,7 +114,7 @@ class TurnRun:
 
     # before the agent
 
-    def _begin(self, places: Places, turn: Turn) -> Result:
+    def _begin(self, places: Places, turn: AssignedTurn) -> Result:
         self._log("begins")
         prepared = self._preparation.prepare(places, turn)
         if isinstance(prepared, Result):
@@ -159,7 +159,7 @@ class TurnRun:
     # after the agent
 
     def _finish(
-        self, places: Places, turn: Turn, strays: Callable[[], tuple[set[int], set[int]]], said: str = ""
+        self, places: Places, turn: AssignedTurn, strays: Callable[[], tuple[set[int], set[int]]], said: str = ""
     ) -> Result:
         self._follow()
         end = self._state.end()
@@ -167,7 +167,9 @@ class TurnRun:
             end = self._sweep_up(places, turn, strays)
         return Reporter(self._home, self._link, self._state, self._shipping).result(places, turn, end, said)
 
-    def _sweep_up(self, places: Places, turn: Turn, strays: Callable[[], tuple[set[int], set[int]]]) -> dict[str, Any]:
+    def _sweep_up(
+        self, places: Places, turn: AssignedTurn, strays: Callable[[], tuple[set[int], set[int]]]
+    ) -> dict[str, Any]:
         """The supervisor was killed: nobody saw the agent end, and its processes went to whoever is above us."""
         roots, spare = strays()
         agent = self._state.agent()
@@ -183,7 +185,7 @@ class TurnRun:
         killed, left = process_tree.sweep(roots=roots, marker=turn.marker, spare=spare, also=lost)
         return {"how": "lost", "exit_code": None, "swept": len(killed), "left": sorted(left)}
 
-    def _scrub(self, turn: Turn) -> None:
+    def _scrub(self, turn: AssignedTurn) -> None:
         """Take the turn's secrets out of what its agent keeps. The service knows them; nobody here remembers them."""
         with contextlib.suppress(Rejected, Gone, ProtocolError):
             answer = self._link.call("GET", f"/turns/{turn.turn}/secrets")
@@ -193,7 +195,7 @@ class TurnRun:
             if count:
                 self._log(f"secrets were covered in {count} files of its agent")
 
-    def _send(self, turn: Turn, result: Result) -> None:
+    def _send(self, turn: AssignedTurn, result: Result) -> None:
         try:
             self._link.call("PUT", f"/turns/{turn.turn}/result", protocol.to_json(result))
         except (Rejected, Gone) as refusal:

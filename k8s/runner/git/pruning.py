@@ -15,7 +15,7 @@ from pathlib import Path
 
 from .. import disk
 from ..files import inside
-from ..protocol import ProtocolError, Turn
+from ..protocol import AssignedTurn, ProtocolError
 from ..state import Held, Home, lock, remove_tree
 
 AT_ONCE = 20
@@ -113,7 +113,7 @@ def _remove_store(_: Home, path: Path, held: Path) -> bool:
     return True
 
 
-def _turns(home: Home) -> Iterator[Turn]:
+def _turns(home: Home) -> Iterator[AssignedTurn]:
     for state in home.turn_states():
         turn = state.turn()
         if turn is not None:

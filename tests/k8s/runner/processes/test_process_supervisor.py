@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from k8s.runner.processes import process_supervisor, process_tree
-from k8s.runner.protocol import Turn
+from k8s.runner.protocol import AssignedTurn
 from k8s.runner.state import Home, TurnState, held
 from tests.k8s.runner.conftest import alive, remains
 from tests.tools import need
@@ -52,7 +52,7 @@ class Kept:
         self.marker = f"gl-supervisor-{os.getpid()}-{time.monotonic_ns()}"
         self.state = TurnState(home, "t_1")
         self.state.path.mkdir(exist_ok=True)
-        self.state.make(Turn(turn="t_1", marker=self.marker, workdir="w", argv=list(argv)))
+        self.state.make(AssignedTurn(turn="t_1", marker=self.marker, workdir="w", argv=list(argv)))
         env = {"PATH": os.environ["PATH"], process_tree.MARKER_NAME: self.marker}
         task = process_supervisor.Task(list(argv), env, root, stdin, self.marker, seconds, output)
         self.pid = process_supervisor.start(self.state, task)
