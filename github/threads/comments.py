@@ -1,5 +1,6 @@
 """Comments and reactions. The sticky comment carries a hidden marker, so it is found again and never posted twice."""
 
+import re
 from collections import deque
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ ROCKET = "rocket"
 CONFUSED = "confused"
 THUMBS_UP = "+1"
 
+_MARKER = re.compile(r"<!-- greenloop:([\w:-]+) -->")
 _GRAPHQL = {EYES: "EYES", ROCKET: "ROCKET", CONFUSED: "CONFUSED", THUMBS_UP: "THUMBS_UP"}
 _REACT = """mutation($id: ID!, $content: ReactionContent!) {
   addReaction(input: {subjectId: $id, content: $content}) { reaction { content } }
@@ -85,12 +87,10 @@ async def find_sticky(repository: RepositoryHandle, number: int, key: str) -> Po
     return found[0] if found else None
 
 
-async def answered_since(repository: RepositoryHandle, number: int, at: str) -> Posted | None:
-    """A comment of ours with a marker that was written or edited at `at` (GitHub's form) or later."""
-    async for each in _ours(repository, number):
-        if each.body.startswith("<!-- greenloop:") and each.at >= at:
-            return each
-    return None
+async def keys_since(repository: RepositoryHandle, number: int, at: str) -> list[str]:
+    """The keys of our marked comments there that were written or edited after `at` (GitHub's form)."""
+    ours = [each async for each in _ours(repository, number) if each.at > at]
+    return [found[1] for each in ours if (found := _MARKER.match(each.body))]
 
 
 async def said_by_others(

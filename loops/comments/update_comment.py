@@ -46,6 +46,11 @@ async def update_comment(loop: Loop, session_id: int) -> None:
     await answer_threads(loop, repo, session, turns)
 
 
+def status_key(public_id: str) -> str:
+    """The key of the marker in a session's status comment."""
+    return f"session:{public_id}"
+
+
 async def status_of(loop: Loop, session: Session) -> str:
     """The state in a line, and where all of it stands."""
     async with loop.database.read() as tx:
@@ -68,7 +73,7 @@ async def _is_newly_locked(loop: Loop, repo: RepositoryHandle, session: Session,
             return False
 
     async def put(known: int | None) -> int:
-        return (await comments.put_sticky(repo, number, f"session:{session.public_id}", body, comment_id=known)).id
+        return (await comments.put_sticky(repo, number, status_key(session.public_id), body, comment_id=known)).id
 
     try:
         await show(loop, session.id, KIND, "sticky", body, put)

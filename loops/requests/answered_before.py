@@ -10,6 +10,7 @@ from github.threads import comments
 from github.threads.comments import Reacted
 from github.webhooks.outcomes import Request
 from github.webhooks.sources import CheckButton, InlineComment, OwnText, ThreadComment
+from loops.comments.update_comment import status_key
 from loops.context import Loop
 from loops.store.tables import Delivery, Session
 
@@ -30,7 +31,7 @@ def answered_there(request: Request, reacted: Reacted) -> bool:
 
 
 async def answered_on_thread(loop: Loop, repo: RepositoryHandle, request: Request) -> bool:
-    """Whether a thread that this database does not know has a comment of ours from after the request."""
+    """Whether a thread unknown to this database tells of a session, since the request, that is unknown to it too."""
     source, subject = request.source, request.subject
     if subject is None or isinstance(source, CheckButton):
         return False
@@ -40,4 +41,8 @@ async def answered_on_thread(loop: Loop, repo: RepositoryHandle, request: Reques
         known = select(Session.id).where(Session.repository_id == request.repo.id, same).limit(1)
         if not at or (await tx.execute(known)).first() is not None:
             return False
-    return await comments.answered_since(repo, subject.number, at) is not None
+    keys = await comments.keys_since(repo, subject.number, at)
+    told = {key.removeprefix(status_key("")) for key in keys if key.startswith(status_key(""))}
+    async with loop.database.read() as tx:
+        ours = set((await tx.execute(select(Session.public_id).where(Session.public_id.in_(told)))).scalars())
+    return bool(told - ours)

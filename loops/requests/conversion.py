@@ -94,11 +94,14 @@ async def _review(repo: RepositoryHandle, me: Me, ask: Ask, request: Request, su
                 first = asked if isinstance(asked, Run) else None
                 if asked is None and changes_requested and me.is_me(subject.author):
                     first, ask = Run(body.strip()), replace(ask, trigger=Trigger.CHANGES_REQUESTED)
-                return _asking(ask, me, subject, source.review_id, body, first, remarks)
-        alone = Remark(
+                told = _asking(ask, me, subject, source.review_id, body, first, remarks)
+                alone = first is None and sum(each.asks for each in remarks) == 1
+                # deleting one of several texts that ask does not withdraw the others
+                return told if alone else replace(told, source=ReviewBody(source.review_id, text=body, at=at))
+        remark = Remark(
             source.id, source.thread_id, source.path, source.line, source.text, source.diff_hunk, ask.asker.login, True
         )
-        return replace(ask, about=ReviewText(0, subject.number, subject.title, "", (alone,)))
+        return replace(ask, about=ReviewText(0, subject.number, subject.title, "", (remark,)))
     remarks = await _remarks(repo, me, subject.number, source.id, source.at)
     return _asking(ask, me, subject, source.id, source.text, command, remarks)
 

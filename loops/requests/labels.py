@@ -2,10 +2,14 @@
 
 from collections.abc import Iterable
 
+from sqlalchemy import select
+
+from github.client.errors import GitHubError
 from github.client.repository import RepositoryHandle
 from github.repositories import queries
 from github.repositories.config import RepositoryConfig
 from loops.context import Loop
+from loops.store.tables import Session
 
 
 def label_of(loop: Loop, config: RepositoryConfig | None) -> str:
@@ -23,3 +27,14 @@ async def is_ours(loop: Loop, repo: RepositoryHandle, label: str) -> bool:
     facts = await queries.facts(repo, max_age=queries.SOON)
     loaded = await queries.settings(repo, facts.default_branch) if facts.default_branch else None
     return is_among(label_of(loop, loaded.config if loaded else None), [label])
+
+
+async def was_ours(loop: Loop, repo: RepositoryHandle, label: str) -> bool:
+    """The same where the settings may not be readable now: then by those that were read last."""
+    try:
+        return await is_ours(loop, repo, label)
+    except GitHubError:
+        async with loop.database.read() as tx:
+            query = select(Session.config).where(Session.repository_id == repo.id, Session.config.is_not(None))
+            config = (await tx.execute(query.order_by(Session.id.desc()).limit(1))).scalar_one_or_none()
+        return is_among(str((config or {}).get("label") or loop.me.label), [label])

@@ -14,7 +14,7 @@ from loops.comments import answers
 from loops.context import Loop
 from loops.requests.check_hints import take_hint, take_opened
 from loops.requests.decision import Decision
-from loops.requests.labels import is_ours
+from loops.requests.labels import was_ours
 from loops.requests.lifecycle_events import take_lifecycle_event
 from loops.requests.replies import answer
 from loops.requests.take_request import decline, take_request
@@ -106,7 +106,7 @@ async def _say_so(loop: Loop, delivery: Delivery, error: Exception) -> None:
         return
     repo = RepositoryHandle(loop.github, outcome.repo.installation_id, outcome.repo.id, outcome.repo.full_name)
     try:
-        if outcome.label and not await is_ours(loop, repo, outcome.label):
+        if outcome.label and not await was_ours(loop, repo, outcome.label):
             return
         if (await access_of(repo, outcome.actor.login, outcome.actor.id)).may_write:
             await answer(repo, outcome, outcome.subject, answers.broken(type(error).__name__))

@@ -224,5 +224,20 @@ async def test_a_label_of_the_repositorys_own_is_answered_too_where_something_of
         assert await home.bot_comments(other) == []
 
 
+async def test_a_label_is_answered_too_where_the_settings_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(route, "GIVE_UP_AFTER", 2)
+    async with house(tmp_path, run=None, files={".github/greenloop.yml": "label: fix-me\n"}) as home:
+        home.agent(RIGHT)
+        await asked(home, "make it right")
+        await home.ended()
+        number = await home.issue()
+        home.local.add_fault("error", path="*/contents/*", status=500, times=1000)
+        await home.post("alice", f"issues/{number}/labels", {"labels": ["fix-me"]})
+        await home.until(lambda: _decided(home, "failed"))
+        assert "it is not your fault" in (await home.bot_comments(number))[0]
+
+
 async def _decided(home: House, decision: str, reason: str = "") -> bool:
     return any(each.decision == decision and reason in (each.reason or "") for each in await home.handled("issues"))
