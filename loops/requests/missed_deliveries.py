@@ -15,6 +15,7 @@ log = structlog.get_logger(__name__)
 LOOK_BACK = 3 * 86400 - 3600  # seconds; github.com keeps three days
 TOO_FRESH = 20.0  # seconds in which a delivery may still be on its way: GitHub waits 10 for an answer
 BATCH = 500
+APART = 60.0  # seconds by which our clock and GitHub's may differ
 NOT_REPLAYED = "not_replayed"
 
 
@@ -32,7 +33,7 @@ async def redeliver_missed(loop: Loop) -> int:
     batch: list[deliveries.LoggedDelivery] = []
     async for delivery in deliveries.walk(loop.github, since=now - LOOK_BACK):
         looked_at += 1
-        if delivery.delivered_at < seen_since.get(delivery.installation_id, now):
+        if delivery.delivered_at < seen_since.get(delivery.installation_id, now) - APART:
             older[delivery.installation_id] += wanted(delivery.event, delivery.action)
         elif delivery.delivered_at < now - TOO_FRESH:
             batch.append(delivery)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import delete, select
+from sqlalchemy import delete, select, update
 
 from app.process.wiring import open_loop
 from github.emulator.acts import installations
@@ -78,6 +78,8 @@ async def test_a_new_database_does_not_answer_again_what_was_answered(home: Hous
     async with open_loop(home.settings, home.settings.redis_url, "the new worker") as loop:
         await again_delivered(loop, again)
         decided = [(await home.handled(event))[0].decision for event in ("issue_comment", "issues")]
+        async with home.database.write() as tx:  # as if all the rest had been ten minutes before
+            await tx.execute(update(Delivery).values(received_at=Delivery.received_at + 600))
         later = replace(loop, clock=lambda: loop.clock() + 120)
         assert [await redeliver_missed(later), await redeliver_missed(later)] == [0, 0]
     assert decided == ["ignored", "ignored"]
