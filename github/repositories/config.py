@@ -75,6 +75,12 @@ class Checks(_Section):
         le=1440,
         description="After this long without an end, what is missing is said and not waited for.",
     )
+    late_minutes: int = Field(
+        default=5,
+        ge=0,
+        le=120,
+        description="How long after a push workflows that have to run for it may take to begin.",
+    )
     status_idle_minutes: int = Field(
         default=30,
         ge=1,

@@ -1,17 +1,18 @@
 """Asking GitHub for the whole state of a head commit, and keeping what it said."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from github.checks import verdict
-from github.checks.model import Check
+from github.checks.expected import late_workflows
+from github.checks.model import Check, Snapshot
 from github.checks.state import snapshot
 from github.client.repository import RepositoryHandle
 from github.repositories import queries
 from loops.context import Loop
 from loops.conversations.pull_state import has_ended, may_be_late
 from loops.sessions import decide
-from loops.sessions.snapshots import rules
+from loops.sessions.snapshots import rules, settings
 from loops.store import journal
 from loops.store.states import SessionStatus, SubjectKind
 from loops.store.tables import Repository, Session
@@ -55,11 +56,11 @@ async def fresh_state(loop: Loop, session: Session, sha: str, *, max_age: float 
     since = session.pushed_at or session.created_at
     ahead = loop.github.transport.offset
 
-    async def judged(max_age: float, rules_age: float) -> verdict.HeadState:
+    async def judged(max_age: float, rules_age: float) -> tuple[Snapshot, verdict.HeadState]:
         found = await snapshot(
             repo, sha, own_app_id=loop.me.app_id, base=base, pull=pull, max_age=max_age, rules_age=rules_age
         )
-        return verdict.settle(
+        return found, verdict.settle(
             found,
             rules(loop.options, session.config),
             now=asked_at + ahead,
@@ -67,10 +68,32 @@ async def fresh_state(loop: Loop, session: Session, sha: str, *, max_age: float 
             leave_optional=left_alone(session, sha),
         )
 
-    state = await judged(max_age, queries.SOON)
+    found, state = await judged(max_age, queries.SOON)
     if state.verdict in WELL:
-        state = await judged(queries.STEP, 0.0)
+        found, state = await judged(queries.STEP, 0.0)
+    state = await _with_late(repo, session, found, state, base if pull else None, since=since, now=asked_at)
     return Fresh(repo, sha, state, asked_at)
+
+
+async def _with_late(
+    repo: RepositoryHandle,
+    session: Session,
+    found: Snapshot,
+    state: verdict.HeadState,
+    base: str | None,
+    *,
+    since: float,
+    now: float,
+) -> verdict.HeadState:
+    """The state, as long as workflows may still begin that the commit's own files promise."""
+    left = since + settings(session.config).checks.late_minutes * 60 - now
+    if state.verdict not in (verdict.Verdict.GREEN, verdict.Verdict.NONE) or left <= 0 or session.branch is None:
+        return state
+    late = await late_workflows(repo, found.sha, found.runs, branch=session.branch, base=base)
+    if not late:
+        return state
+    words = f"waiting for {', '.join(f'`{path}`' for path in late[:5])}, which has to run and has not begun"
+    return replace(state, verdict=verdict.Verdict.RUNNING, explanation=words, look_again=min(left, 15.0))
 
 
 async def _moved(loop: Loop, repo: RepositoryHandle, session: Session, sha: str) -> bool:

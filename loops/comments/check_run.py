@@ -60,7 +60,8 @@ async def show_check(loop: Loop, repo: RepositoryHandle, session: Session, comme
         external_id=session.public_id,
         title=headline(comment),
         summary=body,
-        conclusion="" if open_now else "success" if session.outcome == "green" else "neutral",
+        # GitHub shows the buttons of completed check runs only, and *Stop* is wanted while the work goes on
+        conclusion="success" if session.outcome == "green" and not open_now else "neutral",
         details_url=comment.url,
         buttons=(STOP, repairs) if open_now else (RETRY, repairs) if session.outcome != "green" else (repairs,),
     )

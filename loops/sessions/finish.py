@@ -41,7 +41,10 @@ async def finish(loop: Loop, session: Session, action: decide.Finish) -> None:
 
 
 async def mark_ready(loop: Loop, session: Session, _action: decide.MarkReady) -> None:
-    """Take the pull request out of draft; one that is ready already, or cannot be, is fine."""
+    """Take the pull request out of draft; one that is ready already, or cannot be, is fine.
+
+    Its checks are watched once more: jobs that were skipped in a draft run now.
+    """
     if session.pull_number is not None:
         async with loop.database.read() as tx:
             repository = await tx.get_one(Repository, session.repository_id)
@@ -49,6 +52,7 @@ async def mark_ready(loop: Loop, session: Session, _action: decide.MarkReady) ->
     async with loop.database.write() as tx:
         fresh = await tx.get_one(Session, session.id)
         fresh.pull_draft = False
+        fresh.pushed_at = fresh.hint_at = loop.clock()
 
 
 async def _abandon_open_turns(tx: AsyncSession, session_id: int, why: str, now: float) -> None:

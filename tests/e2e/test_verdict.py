@@ -73,3 +73,40 @@ async def test_a_host_whose_clock_is_far_behind_githubs_waits_no_longer(tmp_path
         took = (session.completed_at or 0) - session.created_at
     assert session.outcome == "green"
     assert took < 100
+
+
+DRAFTS = """\
+name: Slow
+on:
+  pull_request:
+    types: [opened, synchronize, ready_for_review]
+jobs:
+  slow:
+    if: github.event.pull_request.draft == false
+    runs-on: ubuntu-latest
+    steps:
+      - run: test "$(cat other.txt)" = right
+"""
+
+
+async def test_runs_that_begin_late_are_waited_for_where_the_workflow_files_promise_them(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        home.local.hub.faults.ci_delay(6)
+        home.agent(RIGHT)
+        number = await asked(home, "make it right")
+        await comment_says(home, number, "which has to run and has not begun")
+        session = await home.ended()
+    assert session.outcome == "green"
+
+
+async def test_a_job_that_is_skipped_in_a_draft_is_watched_once_the_pull_request_is_ready(tmp_path: Path) -> None:
+    wanted = {".github/workflows/slow.yml": DRAFTS, "other.txt": "wrong"}
+    async with house(tmp_path, files=wanted, run="true") as home:
+        repair = "pathlib.Path('other.txt').write_text('right')"
+        home.agent(f"{repair} if 'failed on' in prompt else pathlib.Path('value.txt').write_text('right')")
+        await asked(home, "make it right")
+        session = await home.ended()
+        turns = await home.turns()
+        pull = await home.get(f"pulls/{session.pull_number}")
+    assert (session.outcome, [turn.kind for turn in turns]) == ("green", ["issue", "checks"])
+    assert not pull["draft"]
