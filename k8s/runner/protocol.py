@@ -219,7 +219,7 @@ class Result:
     sentence for people, whenever `reason` is not `exited` or something was left out. `tree` is the tree object of the
     final working tree, None when there is none. `head` is the agent's own HEAD where it made commits. `output_bytes`
     is the length of the stream that `Output` offsets count; `swept` the number of processes that outlived the agent
-    and were killed.
+    and were killed. `left_out` names what stands in the working tree and not in `tree`, each with its reason.
     """
 
     reason: str
@@ -235,6 +235,7 @@ class Result:
     output_bytes: int = 0
     usage: Usage = field(default_factory=Usage)
     swept: int = 0
+    left_out: list[str] = field(default_factory=list)
 
 
 def to_json(message: Any) -> dict[str, Any]:

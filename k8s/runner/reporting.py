@@ -92,7 +92,7 @@ class Reporter:
             report, git = self._compare(places, turn, repository)
             self._store_objects(turn, git, report.changes)
             found = report.changes
-            about.update(tree=report.tree, diff=report.diff)
+            about.update(tree=report.tree, diff=report.diff, left_out=report.left_out[:200])
             if report.left_out:
                 said.append("Left out: " + ", ".join(report.left_out[:20]) + ("…" if len(report.left_out) > 20 else ""))
         except (changes.TooMany, changes.TooLarge) as excess:

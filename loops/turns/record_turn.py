@@ -9,6 +9,7 @@ from github.publishing.publish import Published
 from k8s.runner.protocol import Result
 from loops.boxes.box import ONCE_MORE, restart_turn
 from loops.context import Loop
+from loops.guards.model import shown
 from loops.runtimes import registry
 from loops.sessions.transitions import move_session, move_turn
 from loops.store import journal
@@ -20,6 +21,7 @@ from loops.turns.try_again import try_again
 from loops.turns.whole_diff import WholeDiff
 
 CONVERSATION_GONE = "The agent's earlier conversation is gone: it begins a new one, with a summary of that."
+LEFT_OUT = 20  # things left out of a commit that are named
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ async def record_turn(loop: Loop, session: Session, turn: Turn, report: Report, 
             await _once_more(tx, row, CONVERSATION_GONE, loop.clock())
             return
         row.finished_at, row.given, row.changed_files = loop.clock(), None, []
+        _note(fresh, _left_out(report.result))
         if ending.published is not None:
             _published(fresh, row, report.result, ending)
         elif verdict.kind == "nothing":
@@ -84,6 +87,13 @@ def _unchanged(session: Session, row: Turn) -> None:
         row.message = None  # a program's output is a log, not an answer
     if session.head_sha is not None:
         move_session(session, SessionStatus.WAITING)
+
+
+def _left_out(result: Result) -> str:
+    """What the turn made and nobody publishes, in words for people."""
+    named = ", ".join(map(shown, result.left_out[:LEFT_OUT]))
+    more = f" and {len(result.left_out) - LEFT_OUT} more" * (len(result.left_out) > LEFT_OUT)
+    return f"Left out of the commit: {named}{more}." if named else ""
 
 
 def _note(session: Session, text: str) -> None:

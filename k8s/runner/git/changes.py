@@ -2,20 +2,23 @@
 
 Computed with a git directory and an index of our own; the agent's commits, stashes and its `.git` make no difference.
 The rules are those of `git add -A`: the `.gitignore` files of the working tree count, links are not followed, modes
-are kept. Left out, and named in the message: nested repositories (they would become submodules), files that cannot be
-read, names that are not UTF-8.
+are kept. Left out, and named: nested repositories (they would become submodules) and what is inside submodules, files
+that cannot be read or that Git cannot hold, names that are not UTF-8, files under a filter that
+does not run here (Git LFS), and by-products of tools.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from .. import protocol
 from ..protocol import Change, Limits
+from . import leftovers
 from .command import Git
 
 GITLINK = "160000"
@@ -57,8 +60,15 @@ def find(git: Git, base: str, limits: Limits, merged: str | None = None) -> Repo
     if merged is None and len(known) + len(fresh) > 2 * limits.changed_files:
         # a rename is two paths and one change
         raise TooMany(_too_many(len(known) + len(fresh), limits))
-    left_out: list[str] = []
-    paths = [*gone, *_usable(worktree, [*known, *fresh], left_out)]
+    made = leftovers.by_products(git, fresh)
+    fresh = [path for path in fresh if path not in made]
+    left_out = _folded(made)
+    left_out += [f"{_shown(path)}/ (inside a submodule)" for path in links if _holds_files(_whole(worktree, path))]
+    left_out += leftovers.special_files(worktree)
+    usable = _usable(worktree, [*known, *fresh], left_out)
+    changed_by_git = leftovers.filtered(git, usable)
+    left_out += [f"{_shown(path)} ({how} does not run here)" for path, how in changed_by_git.items()]
+    paths = [*gone, *(path for path in usable if path not in changed_by_git)]
     if merged is None:
         _weigh(((os.fsdecode(path), _size(worktree, path)) for path in paths), limits)
     lost = [path for path in paths if not _present(worktree, path)]
@@ -116,17 +126,35 @@ def _present(worktree: Path, path: bytes) -> bool:
 def _usable(worktree: Path, paths: list[bytes], left_out: list[str]) -> list[bytes]:
     usable = []
     for path in dict.fromkeys(paths):
-        shown = path.decode("utf-8", "backslashreplace")
+        shown = _shown(path)
         whole = _whole(worktree, path)
         if path.endswith(b"/"):
             left_out.append(f"{shown} (a repository of its own)")
         elif path.decode("utf-8", "replace").encode() != path:
             left_out.append(f"{shown} (its name is not UTF-8)")
+        elif leftovers.special(whole):
+            pass  # named with those that git does not list
         elif os.path.lexists(whole) and not whole.is_symlink() and not os.access(whole, os.R_OK):
             left_out.append(f"{shown} (it cannot be read)")
         else:
             usable.append(path)
     return usable
+
+
+def _shown(path: bytes) -> str:
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in path.decode("utf-8", "backslashreplace"))
+
+
+def _folded(made: Iterable[bytes]) -> list[str]:
+    """The by-products in words: of many in one folder the folder."""
+    folders = Counter(_shown(path).rpartition("/")[0] for path in made)
+    alone = [_shown(path) for path in made if folders[_shown(path).rpartition("/")[0]] == 1]
+    many = [f"{folder or '.'}/ ({count} files)" for folder, count in folders.items() if count > 1]
+    return [f"{each} (a by-product of a tool)" for each in sorted([*alone, *many])]
+
+
+def _holds_files(folder: Path) -> bool:
+    return folder.is_dir() and not folder.is_symlink() and any(each.name != ".git" for each in list(folder.iterdir()))
 
 
 def _size(worktree: Path, path: bytes) -> int:

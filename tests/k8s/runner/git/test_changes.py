@@ -106,7 +106,7 @@ def short(report: changes.Report) -> dict[str, str]:
         ("mkdir ü; echo x > ü/日本.txt; echo x > '*'", {"ü/日本.txt": "100644", "*": "100644"}),
         ("echo x > out.log; mkdir node_modules; echo x > node_modules/m.js; echo x > keep.txt", {"keep.txt": "100644"}),
         ("printf '\\000\\001' > new.bin; printf '\\000' >> data.bin", {"new.bin": "100644", "data.bin": "100644"}),
-        ("mkdir empty; mkfifo pipe", {}),
+        ("mkdir empty", {}),
         (": > empty.txt", {"empty.txt": "100644"}),
         ("find . -mindepth 1 -not -path './.git*' -delete; rm .gitignore",
          dict.fromkeys(["a.txt", "b.txt", "run.sh", "link", "dir/deep/c.txt", ".gitignore", "data.bin"], "deleted")),
@@ -288,3 +288,55 @@ def test_files_that_came_by_a_merge_do_not_count_against_the_limits(started: Box
     assert result.reason == protocol.EXITED, result.message
     assert len(result.changes) == 51
     assert told.output.strip() == b"50"
+
+
+def test_by_products_that_nobody_asked_for_are_left_out_and_named(tree: Tree) -> None:
+    tree.run(
+        "mkdir -p __pycache__ .nyc_output pkg/target;"
+        " touch __pycache__/a.pyc __pycache__/b.pyc .nyc_output/x.json .coverage pkg/target/x new.py"
+    )
+    report = tree.report()
+    assert [change.path for change in report.changes] == ["new.py"]
+    assert report.left_out == [
+        f"{each} (a by-product of a tool)"
+        for each in (".coverage", ".nyc_output/x.json", "__pycache__/ (2 files)", "pkg/target/x")
+    ]
+
+
+def test_by_products_are_taken_over_where_the_base_has_some_like_them(tree: Tree) -> None:
+    tree.run("mkdir -p target; echo 1 > target/kept; git add -f target; git commit -qm kept")
+    tree.commit()
+    tree.run("echo 2 > target/more; touch x.pyc")
+    report = tree.report()
+    assert [change.path for change in report.changes] == ["target/more"]
+    assert report.left_out == ["x.pyc (a by-product of a tool)"]
+
+
+def test_what_git_cannot_hold_is_left_out_and_named(tree: Tree) -> None:
+    tree.run(r"""mkfifo pipe; rm b.txt; mkfifo b.txt; echo y > good.txt""")
+    report = tree.report()
+    assert [change.path for change in report.changes] == ["good.txt"]
+    assert sorted(report.left_out) == ["b.txt (a FIFO)", "pipe (a FIFO)"]
+
+
+def test_a_file_under_a_filter_that_does_not_run_is_never_published_raw(tree: Tree) -> None:
+    tree.run(
+        "echo '*.bin filter=lfs diff=lfs merge=lfs -text' > .gitattributes;"
+        " echo '*.u16 working-tree-encoding=UTF-16LE' >> .gitattributes;"
+        " echo raw > big.bin; echo t > t.u16; echo y > good.txt"
+    )
+    report = tree.report()
+    assert sorted(change.path for change in report.changes) == [".gitattributes", "good.txt"]
+    assert sorted(report.left_out) == [
+        "big.bin (filter=lfs does not run here)",
+        "t.u16 (working-tree-encoding=UTF-16LE does not run here)",
+    ]
+
+
+def test_what_stands_inside_a_submodule_is_named(tree: Tree) -> None:
+    tree.run("git init -q sub; git -C sub commit -q --allow-empty -m x; git add sub 2>/dev/null; git commit -qm sub")
+    tree.commit()
+    tree.run("echo new > sub/file; echo y > good.txt")
+    report = tree.report()
+    assert [change.path for change in report.changes] == ["good.txt"]
+    assert report.left_out == ["sub/ (inside a submodule)"]
