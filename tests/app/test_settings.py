@@ -36,7 +36,10 @@ def test_every_setting_says_what_it_is_for() -> None:
         ({}, "GREENLOOP_APP_ID is not set"),
         ({"GREENLOOP_CAP": "many"}, "GREENLOOP_CAP: "),
         ({"GREENLOOP_RUNTIME": "moon"}, "GREENLOOP_RUNTIME: "),
-        ({"GREENLOOP_RUNTIME": "moon"}, 'Unknown runtime "moon". Known: codex, opencode, claude, native, command.'),
+        (
+            {"GREENLOOP_RUNTIME": "moon"},
+            'Unknown runtime "moon". Known: codex, opencode, claude, gemini, native, command.',
+        ),
         ({"GREENLOOP_PUBLIC_URL": "greenloop.example.com"}, "GREENLOOP_PUBLIC_URL: "),
         ({"GREENLOOP_BOX_POD": '{"home": {"sze": 1}}'}, "GREENLOOP_BOX_POD: home.sze: "),
         ({"GREENLOOP_ALLOWED_BOTS": "renovate[bot]"}, '"allowed_bots"'),

@@ -40,7 +40,7 @@ async def test_a_runtime_that_the_account_cannot_drive_is_refused_by_comment_com
         number = await home.issue()
         said = CANNOT.format("anthropic", "codex", "claude, opencode")
         assert said in await refused(home, number, "make it right --runtime codex")
-        unknown = 'Unknown runtime "copilot". Known: codex, opencode, claude, native, command.'
+        unknown = 'Unknown runtime "copilot". Known: codex, opencode, claude, gemini, native, command.'
         assert unknown in await refused(home, number, "make it right --runtime copilot", 2)
         headers = {"authorization": f"Bearer {TOKEN}"}
         async with httpx.AsyncClient(base_url=home.settings.public_url, headers=headers) as api:
