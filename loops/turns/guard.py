@@ -11,7 +11,8 @@ from k8s.runner.protocol import Result
 from loops.accounts.box_secrets import CannotPrepare
 from loops.accounts.credentials import TurnCredentials
 from loops.context import Loop
-from loops.guards import Findings, Proposal, examine
+from loops.guards import Finding, Findings, Proposal, examine
+from loops.offload import Withheld
 from loops.secrets.redact import Redactor
 from loops.sessions.ask import Conflict
 from loops.sessions.ask_columns import ask_of
@@ -47,7 +48,11 @@ async def guard(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn
         except UnreadableAnswer:
             return None  # too large for the API: then all of it counts as new
 
-    return await examine(proposal, content_of, base_of, partial(loop.offload.run, session.public_id))
+    try:
+        return await examine(proposal, content_of, base_of, partial(loop.offload.run, session.public_id))
+    except Withheld as error:
+        text = f"What this turn changed could not be looked at: {error}. Ask for a smaller step."
+        return Findings((Finding("not_searched", "", text),))
 
 
 async def _merged(repo: RepositoryHandle, turn: Turn) -> dict[str, tuple[str, str]] | None:
