@@ -90,7 +90,8 @@ def _pull_request(event: Event, repo: Repo, me: Me) -> Outcome:
         )
     outcome = _opened_or_marked(event, repo, me, subject, own_text(Where.PULL, pull), pull)
     if isinstance(outcome, Ignored) and event.action in ("opened", "reopened", "ready_for_review"):
-        return LifecycleEvent(Change.PULL_OPENED, repo.installation_id, repo, actor, subject=subject)
+        change = Change.PULL_REOPENED if event.action == "reopened" else Change.PULL_OPENED
+        return LifecycleEvent(change, repo.installation_id, repo, actor, subject=subject)
     return outcome
 
 

@@ -43,7 +43,9 @@ async def _tell_session(tx: AsyncSession, session: Session, news: LifecycleEvent
     if news.change in PULL_STATES and news.subject is not None:
         if session.pull_number not in (None, news.subject.number):
             return  # the fork's, which our own pull request outlives
-        session.pull_state = PULL_STATES[news.change]
+        # GitHub keeps no order among deliveries: that it was opened may come after that it was closed
+        if news.change is not Change.PULL_OPENED or session.pull_state is None:
+            session.pull_state = PULL_STATES[news.change]
     if news.change is Change.BRANCH_MOVED:
         if session.status is SessionStatus.WAITING and news.after and news.after != session.head_sha:
             session.head_sha, session.pushed_at, session.hint_at = news.after, now, now

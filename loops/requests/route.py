@@ -91,7 +91,7 @@ async def _handle(loop: Loop, guid: str, outcome: Outcome) -> Decision:
             return await take_hint(loop, outcome)
         case LifecycleEvent():
             noted = await take_lifecycle_event(loop, outcome)
-            opened = outcome.change is Change.PULL_OPENED and noted.session_id is None
+            opened = outcome.change in (Change.PULL_OPENED, Change.PULL_REOPENED) and noted.session_id is None
             return await take_opened(loop, outcome) if opened else noted
         case Declined():
             return await decline(loop, outcome)

@@ -1,11 +1,17 @@
 """What people do at the local GitHub, in the words of the tests."""
 
 import base64
+import uuid
 from collections.abc import Callable
 from typing import Any
 
+import httpx
+from sqlalchemy import func, select
+
 from github.emulator.acts import checks
 from github.emulator.store.checks import CheckRun
+from github.webhooks.signature import sign
+from loops.store.tables import Delivery
 from tests.e2e.house import REPOSITORY, House
 
 RIGHT = "pathlib.Path('value.txt').write_text('right')"
@@ -93,3 +99,31 @@ def calls(home: House, wanted: Callable[[str, str], bool]) -> list[str]:
 
     home.local.observe(answers=observe)
     return made
+
+
+async def deliver_again(home: House, *events: str, action: str | None = None) -> int:
+    """Every delivery of these events (of one `action`) once more, under other GUIDs. How many there were."""
+    async with home.database.read() as tx:
+        wanted = select(Delivery).where(Delivery.event.in_(events))
+        wanted = wanted if action is None else wanted.where(Delivery.action == action)
+        found = (await tx.execute(wanted)).scalars().all()
+        before = (await tx.execute(select(func.count()).select_from(Delivery))).scalar_one()
+    async with httpx.AsyncClient() as http:
+        for each in found:
+            body = each.body or b""
+            headers = {
+                "X-GitHub-Event": each.event,
+                "X-GitHub-Delivery": str(uuid.uuid4()),
+                "X-Hub-Signature-256": sign(home.local.app.hook.secret.encode(), body),
+                "Content-Type": "application/json",
+            }
+            url = f"{home.settings.public_url}/webhooks/github"
+            assert (await http.post(url, content=body, headers=headers)).status_code == 202
+
+    async def taken() -> bool:
+        async with home.database.read() as tx:
+            done = select(func.count()).select_from(Delivery).where(Delivery.status == "done")
+            return (await tx.execute(done)).scalar_one() >= before + len(found)
+
+    await home.until(taken)
+    return len(found)

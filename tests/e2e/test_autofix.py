@@ -2,15 +2,13 @@
 
 import base64
 import json
-import uuid
 from pathlib import Path
 from typing import Any
 
-import httpx
-from sqlalchemy import func, select
+from sqlalchemy import select
 
-from github.webhooks.signature import sign
 from loops.store.tables import Attempt, Delivery
+from tests.e2e.acts import deliver_again
 from tests.e2e.house import House, house
 
 RIGHT = "pathlib.Path('value.txt').write_text('right')"
@@ -54,32 +52,6 @@ async def pull(home: House, labels: tuple[str, ...] = ()) -> int:
 async def attempts(home: House) -> list[Attempt]:
     async with home.database.read() as tx:
         return list((await tx.execute(select(Attempt).order_by(Attempt.id))).scalars())
-
-
-async def deliver_again(home: House, *events: str) -> int:
-    """Every delivery of these events once more, under other GUIDs. How many there were."""
-    async with home.database.read() as tx:
-        found = (await tx.execute(select(Delivery).where(Delivery.event.in_(events)))).scalars().all()
-        before = (await tx.execute(select(func.count()).select_from(Delivery))).scalar_one()
-    async with httpx.AsyncClient() as http:
-        for each in found:
-            body = each.body or b""
-            headers = {
-                "X-GitHub-Event": each.event,
-                "X-GitHub-Delivery": str(uuid.uuid4()),
-                "X-Hub-Signature-256": sign(home.local.app.hook.secret.encode(), body),
-                "Content-Type": "application/json",
-            }
-            url = f"{home.settings.public_url}/webhooks/github"
-            assert (await http.post(url, content=body, headers=headers)).status_code == 202
-
-    async def taken() -> bool:
-        async with home.database.read() as tx:
-            done = select(func.count()).select_from(Delivery).where(Delivery.status == "done")
-            return (await tx.execute(done)).scalar_one() >= before + len(found)
-
-    await home.until(taken)
-    return len(found)
 
 
 async def refused(home: House, said: str) -> None:

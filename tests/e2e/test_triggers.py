@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.acts import deliver_again
 from tests.e2e.house import House, house
 
 RIGHT = "pathlib.Path('value.txt').write_text('right')"
@@ -124,6 +125,8 @@ async def test_closing_the_pull_request_ends_the_session(home: House) -> None:
     await home.post("alice", f"pulls/{pull}", {"state": "closed"}, method="PATCH")
     session = await home.ended()
     assert (session.status, session.pull_state) == ("cancelled", "closed")
+    assert await deliver_again(home, "pull_request", action="opened") == 1
+    assert (await home.sessions())[0].pull_state == "closed", "GitHub keeps no order among its deliveries"
 
 
 async def test_six_sessions_of_one_tenant_wait_in_line_and_all_end(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ NEWS = [
         Change.COMMENT_DELETED,
     ),
     ("pull_request", event(action="opened", pull_request=pull()), Change.PULL_OPENED),
-    ("pull_request", event(action="reopened", pull_request=pull()), Change.PULL_OPENED),
+    ("pull_request", event(action="reopened", pull_request=pull()), Change.PULL_REOPENED),
     ("pull_request", event(action="ready_for_review", pull_request=pull(None)), Change.PULL_OPENED),
     ("pull_request", event(action="closed", pull_request=pull(state="closed", merged=False)), Change.PULL_CLOSED),
     ("pull_request", event(action="closed", pull_request=pull(state="closed", merged=True)), Change.PULL_MERGED),
