@@ -101,7 +101,7 @@ async def test_runs_that_begin_late_are_waited_for_where_the_workflow_files_prom
 
 async def test_a_job_that_is_skipped_in_a_draft_is_watched_once_the_pull_request_is_ready(tmp_path: Path) -> None:
     wanted = {".github/workflows/slow.yml": DRAFTS, "other.txt": "wrong"}
-    async with house(tmp_path, files=wanted, run="true") as home:
+    async with house(tmp_path, files=wanted, run="exit 0") as home:
         repair = "pathlib.Path('other.txt').write_text('right')"
         home.agent(f"{repair} if 'failed on' in prompt else pathlib.Path('value.txt').write_text('right')")
         await asked(home, "make it right")
