@@ -1,11 +1,16 @@
+import asyncio
 from pathlib import Path
+from typing import Any
 
+import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import create_engine
+from sqlalchemy import JSON, Engine, MetaData, Table, create_engine, insert, select
 
-from loops.store.migrations import upgrade
-from loops.store.tables import Base
+from loops.store.database import Database
+from loops.store.migrations import config, upgrade
+from loops.store.tables import Base, Turn
 
 
 async def test_the_migrations_build_exactly_the_tables_of_the_code(tmp_path: Path) -> None:
@@ -15,3 +20,45 @@ async def test_the_migrations_build_exactly_the_tables_of_the_code(tmp_path: Pat
     with engine.connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), Base.metadata) == []
     engine.dispose()
+
+
+@pytest.mark.parametrize("revision", ["0001", "0002"])
+async def test_what_a_former_release_stored_is_there_after_the_upgrade(tmp_path: Path, revision: str) -> None:
+    url = f"sqlite:///{tmp_path}/a.db"
+    await asyncio.to_thread(command.upgrade, config(url), revision)
+    engine = create_engine(url)
+    tables = ("installations", "repositories", "people", "profiles", "sessions", "turns", "deliveries")
+    with engine.begin() as connection:
+        for name in tables:
+            connection.execute(insert(_table(engine, name)).values(_row(_table(engine, name))))
+    await upgrade(url)
+    with engine.begin() as connection:
+        for name in tables:
+            assert len(connection.execute(select(_table(engine, name))).all()) == 1, name
+        # and the processes of the former release, which know nothing of the new columns, can still write
+        turns = _table(engine, "turns")
+        former = _row(turns, number=2, public_id="t_2", id=2)
+        connection.execute(insert(turns).values({k: v for k, v in former.items() if k not in ("retries", "afresh")}))
+    database = Database(url)
+    async with database.read() as tx:
+        assert [(turn.retries, turn.afresh) for turn in (await tx.execute(select(Turn))).scalars()] == [(0, False)] * 2
+    await database.close()
+    engine.dispose()
+
+
+def _table(engine: Engine, name: str) -> Table:
+    return Table(name, MetaData(), autoload_with=engine)
+
+
+def _row(table: Table, **more: Any) -> dict[str, Any]:
+    """A row with something in every column that needs it."""
+    some = {int: 1, float: 1.0, str: "x", bytes: b"x", bool: True, dict: {}}
+    known = {"status": "done", "kind": "issue", "trigger": "mention", "surface": "github", "subject_kind": "issue"}
+    values = {
+        each.name: {} if isinstance(each.type, JSON) else known.get(each.name, some[each.type.python_type])
+        for each in table.columns
+        if not each.nullable
+    }
+    if table.name == "sessions":
+        values["status"] = "completed"
+    return values | more
