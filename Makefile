@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DEMO_ARGS ?=
 ROOMS := app github loops k8s
 DEMO_LOCK := app/demo/requirements.lock
-REQUIRED := loops/evidence/required.json
+REQUIRED := loops/evidence/recognise/required.json
 
 .PHONY: demo test test-cluster check fmt bench bench-evidence lock clean
 
@@ -27,12 +27,12 @@ check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	@$(BIN)/python -m loops.evidence.derive | cmp -s - $(REQUIRED) || { echo "$(REQUIRED) is not up to date: make fmt" >&2; exit 1; }
+	@$(BIN)/python -m loops.evidence.recognise.derive | cmp -s - $(REQUIRED) || { echo "$(REQUIRED) is not up to date: make fmt" >&2; exit 1; }
 
 fmt: $(VENV)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
-	$(BIN)/python -m loops.evidence.derive > $(REQUIRED).new && mv $(REQUIRED).new $(REQUIRED)
+	$(BIN)/python -m loops.evidence.recognise.derive > $(REQUIRED).new && mv $(REQUIRED).new $(REQUIRED)
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m tests.bench

@@ -17,9 +17,9 @@ from loops.checks.last_passing import LastPassing
 from loops.checks.spool import chunks, spooled
 from loops.evidence.check import distill_check
 from loops.evidence.distill import distill
-from loops.evidence.merge import merge
 from loops.evidence.model import Annotation, Distilled
-from loops.evidence.reports import Report, read
+from loops.evidence.telling.merge import merge
+from loops.evidence.telling.reports import Report, read
 
 CHECKS = 12  # more red checks than this say nothing new to an agent
 AT_ONCE = 3

@@ -18,8 +18,8 @@ from github.client.repository import RepositoryHandle
 from github.repositories import queries
 from loops.checks.spool import chunks, spooled
 from loops.context import Loop
-from loops.evidence.since import Since
-from loops.evidence.twin import Twin, learn, load
+from loops.evidence.passing.since import Since
+from loops.evidence.passing.twin import Twin, learn, load
 from loops.store.tables import PassingLog
 
 FORGOTTEN = 90 * 86_400.0  # seconds after which a log that nobody compared with is dropped

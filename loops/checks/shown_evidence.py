@@ -9,8 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from loops.checks.collect import Failure, fingerprint
 from loops.context import Loop
-from loops.evidence.brief import brief
-from loops.evidence.normal import in_checkout
+from loops.evidence.telling.brief import brief
+from loops.evidence.text.normal import in_checkout
 from loops.store import journal
 from loops.store.tables import Event, Session
 

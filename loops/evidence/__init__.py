@@ -5,7 +5,7 @@
 
 from loops.evidence.check import distill_check
 from loops.evidence.distill import BUDGET, distill
-from loops.evidence.merge import merge
 from loops.evidence.model import Annotation, Diagnostic, Distilled, Evidence, Kind
+from loops.evidence.telling.merge import merge
 
 __all__ = ["BUDGET", "Annotation", "Diagnostic", "Distilled", "Evidence", "Kind", "distill", "distill_check", "merge"]

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from loops.evidence.distill import BUDGET, distill
-from loops.evidence.fingerprint import fingerprint
 from loops.evidence.model import Annotation, Distilled
+from loops.evidence.telling.fingerprint import fingerprint
 
 
 def distill_check(

@@ -6,27 +6,27 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from loops.evidence.choose import choose
-from loops.evidence.clean import Lines, lines
-from loops.evidence.commands import commands
-from loops.evidence.facts import diagnostics, failing_tests
-from loops.evidence.fingerprint import fingerprint
-from loops.evidence.kinds import kind_of
-from loops.evidence.links import linked
+from loops.evidence.judging.choose import choose
+from loops.evidence.judging.facts import diagnostics, failing_tests
+from loops.evidence.judging.kinds import kind_of
+from loops.evidence.judging.links import linked
+from loops.evidence.judging.odd import odd
+from loops.evidence.judging.score import Scored, score
 from loops.evidence.model import Annotation, Distilled, Kind
-from loops.evidence.names import unshown
-from loops.evidence.normal import normal
-from loops.evidence.odd import odd
-from loops.evidence.render import body, fitted, ranges, within
-from loops.evidence.reports import Report, bare
-from loops.evidence.reports import told as reported
-from loops.evidence.scan import Scan
-from loops.evidence.score import Scored, score
-from loops.evidence.since import Since
-from loops.evidence.since import told as since_then
-from loops.evidence.steps import Step, steps
-from loops.evidence.told import beside_twin, naming
-from loops.evidence.twin import Twin
+from loops.evidence.passing.since import Since
+from loops.evidence.passing.since import told as since_then
+from loops.evidence.passing.twin import Twin
+from loops.evidence.reading.commands import commands
+from loops.evidence.reading.scan import Scan
+from loops.evidence.reading.steps import Step, steps
+from loops.evidence.telling.fingerprint import fingerprint
+from loops.evidence.telling.names import unshown
+from loops.evidence.telling.render import body, fitted, ranges, within
+from loops.evidence.telling.reports import Report, bare
+from loops.evidence.telling.reports import told as reported
+from loops.evidence.telling.told import beside_twin, naming
+from loops.evidence.text.clean import Lines, lines
+from loops.evidence.text.normal import normal
 
 T = TypeVar("T")
 BUDGET = 16_000

@@ -3,7 +3,7 @@
 import sys
 
 from loops.evidence import distill
-from loops.evidence.match import TABLE
+from loops.evidence.recognise.match import TABLE
 
 if __name__ == "__main__":
     print(distill([sys.stdin.buffer.read()], without=frozenset(shape.tool for shape in TABLE)).excerpt, end="")

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from loops.evidence import distill
-from loops.evidence.blocks import blocks
-from loops.evidence.clean import lines
-from loops.evidence.match import TABLE
-from loops.evidence.news import News
-from loops.evidence.twin import Twin, learn
+from loops.evidence.passing.news import News
+from loops.evidence.passing.twin import Twin, learn
+from loops.evidence.recognise.match import TABLE
+from loops.evidence.text.blocks import blocks
+from loops.evidence.text.clean import lines
 from tests.bench import ordinary
 from tests.loops.evidence.pairs import Pair, pairs
 

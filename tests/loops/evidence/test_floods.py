@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from loops.evidence import Distilled, distill
-from loops.evidence.names import MOST, unshown
+from loops.evidence.telling.names import MOST, unshown
 from tests.loops.evidence.logs import job, step
 
 

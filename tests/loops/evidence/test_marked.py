@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from loops.evidence import distill
-from loops.evidence.match import TABLE
+from loops.evidence.recognise.match import TABLE
 from tests.loops.evidence.logs import job, step
 
 MARK = "§"

@@ -3,9 +3,10 @@ import re
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from loops.evidence import distill, merge
-from loops.evidence.blocks import blocks
-from loops.evidence.normal import normal
+from loops.evidence import distill
+from loops.evidence.telling.merge import merge
+from loops.evidence.text.blocks import blocks
+from loops.evidence.text.normal import normal
 from loops.secrets.redact import Redactor
 from tests.loops.evidence.logs import job, step
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loops.evidence import Annotation, distill, distill_check, merge
+from loops.evidence import Annotation, distill, distill_check
+from loops.evidence.telling.merge import merge
 from tests.loops.evidence.logs import job, stamped, step
 
 NUMBERED = re.compile(r"^(\d+)\| (.*)$", re.M)

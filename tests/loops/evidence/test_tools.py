@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from loops.evidence import Distilled, distill
-from loops.evidence.match import TABLE
+from loops.evidence.recognise.match import TABLE
 from tests.loops.evidence.logs import job, step
 
 HERE = Path(__file__).parent / "outputs"

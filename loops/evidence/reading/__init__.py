@@ -1,0 +1,1 @@
+"""A raw log read once: its lines, its steps, the commands behind them."""

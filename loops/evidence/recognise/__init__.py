@@ -1,0 +1,1 @@
+"""What tools print, as shapes, and finding the lines that have one."""

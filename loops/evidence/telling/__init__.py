@@ -1,0 +1,1 @@
+"""What is told of a failure: the excerpt, a brief for people, its name."""
