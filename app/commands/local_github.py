@@ -42,9 +42,9 @@ async def serve(
     port: int, logs_port: int, data: Path | None, enterprise: bool, faults: list[str], clock_offset: float
 ) -> None:
     """Serve until SIGINT or SIGTERM. The key and the webhook secret are written for the owner alone."""
-    from github.emulator import LocalGitHub, Options
+    from github.emulator import EmulatorOptions, LocalGitHub
 
-    local = LocalGitHub(data, options=Options(enterprise=enterprise))
+    local = LocalGitHub(data, options=EmulatorOptions(enterprise=enterprise))
     for text in faults:
         local.hub.faults.add_text(text)
     local.hub.clock.set_offset(clock_offset)

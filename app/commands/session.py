@@ -47,7 +47,7 @@ def start(
     from loops import operations
 
     async def run(settings: "Settings", database: "Database") -> None:
-        wish = operations.Start(repository, instruction, base, max_steps, person, runtime, model)
+        wish = operations.StartRequest(repository, instruction, base, max_steps, person, runtime, model)
         async with database.write() as tx:
             tenant = await operations.tenant_of(tx, installation)
             done = await operations.start(tx, tenant, wish, surface=SURFACE, cap=settings.cap, now=time.time())

@@ -45,12 +45,12 @@ def demo(
     Exit code 0 when the session ends green, 1 when it ends otherwise, 2 when the input cannot be used.
     """
     with local_github_needed("demo"):
-        from app.demo.run import Options
+        from app.demo.run import DemoOptions
         from app.demo.run import demo as run
         from app.demo.world import Misuse
 
     try:
-        options = Options(repo, issue, agent, cap, keep, json, boxes, kubeconfig, box_image, host, runtime, model)
+        options = DemoOptions(repo, issue, agent, cap, keep, json, boxes, kubeconfig, box_image, host, runtime, model)
         code = asyncio.run(run(options))
     except Misuse as error:
         print(f"greenloop demo: {error}", file=sys.stderr)

@@ -33,7 +33,7 @@ LONGEST = 3600.0  # seconds; far more than any limit inside allows
 
 
 @dataclass(frozen=True)
-class Options:
+class DemoOptions:
     """What `greenloop demo` was asked for."""
 
     repo: Path | None
@@ -50,7 +50,7 @@ class Options:
     model: str | None = None
 
 
-async def demo(options: Options) -> int:
+async def demo(options: DemoOptions) -> int:
     """Run the demo; the exit code: 0 green, 1 any other end. Raises Misuse for input that cannot be used.
 
     SIGTERM cancels it, so that nothing it started stays.
@@ -64,7 +64,7 @@ async def demo(options: Options) -> int:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-async def _in_folder(options: Options, folder: Path) -> int:
+async def _in_folder(options: DemoOptions, folder: Path) -> int:
     configure("warning", json=False)
     progress = Progress(quiet=options.json)
     _usable(options)
@@ -116,7 +116,7 @@ async def _in_folder(options: Options, folder: Path) -> int:
 
 async def _with_account(
     stack: contextlib.AsyncExitStack,
-    options: Options,
+    options: DemoOptions,
     progress: Progress,
     database: Database,
     world: World,
@@ -140,7 +140,7 @@ async def _watch(database: Database, progress: Progress, world: World) -> None:
             progress.event(news.kind, news.payload)
 
 
-def _usable(options: Options) -> None:
+def _usable(options: DemoOptions) -> None:
     """Raises Misuse for what cannot be shown, before anything is started."""
     refuse_unusable(options.boxes, options.kubeconfig, options.box_image)
     if options.runtime is None:
@@ -156,7 +156,7 @@ def _usable(options: Options) -> None:
         raise Misuse(f"--runtime {options.runtime}: {reason}")
 
 
-def _environment(options: Options, world: World, folder: Path, url: str) -> dict[str, str]:
+def _environment(options: DemoOptions, world: World, folder: Path, url: str) -> dict[str, str]:
     """The settings of the demo's processes. What the caller's environment sets already wins for waits and limits."""
     key, secrets, keys = folder / "app.pem", folder / "webhook-secrets", folder / "encryption-keys"
     _private(key, world.local.app.private_key)

@@ -63,10 +63,10 @@ def _guarded(handler: Handler) -> Handler:
 
 async def _start(request: Request) -> Response:
     given = await _body(request)
-    known = {field.name for field in fields(operations.Start)} | {"installation"}
+    known = {field.name for field in fields(operations.StartRequest)} | {"installation"}
     if strange := sorted(set(given) - known):
         raise operations.Invalid(strange[0], f"there is no {strange[0]!r}; known are {', '.join(sorted(known))}")
-    wish = operations.Start(
+    wish = operations.StartRequest(
         repository=_value(given, "repository", (int, str), needed=True),
         instruction=_value(given, "instruction", (str,), needed=True),
         base=_value(given, "base", (str,)),

@@ -20,7 +20,7 @@ from k8s.runner import protocol
 from loops.accounts.box_secrets import CannotPrepare
 from loops.protocol import assign_turn
 from loops.protocol.access import TokenRefused, UnknownTurn, box_with, has_news, turn_with
-from loops.protocol.results import TooLarge, WrongObject, log_of, most_bytes, store_object, store_result
+from loops.protocol.results import ReportTooLarge, WrongObject, log_of, most_bytes, store_object, store_result
 from loops.protocol.store_output import TurnOver, store_output
 from loops.secrets.redact import Redactor
 from loops.store.bus import wait
@@ -63,7 +63,7 @@ def answers(handler: Handler) -> Handler:
             return _error(404, error)
         except TurnOver as error:
             return _error(409, error)
-        except (BodyTooLarge, TooLarge) as error:
+        except (BodyTooLarge, ReportTooLarge) as error:
             # the rest of the body is not read
             return _error(413, error, connection="close")
         except NoRoom as error:

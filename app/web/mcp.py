@@ -74,7 +74,7 @@ def _tools(here: AppState) -> list[Tool]:
 
         Answers with its id. There is no approval in between: caps and the person's write access bound it.
         """
-        wish = operations.Start(
+        wish = operations.StartRequest(
             repository=repository,
             instruction=instruction,
             base=base,

@@ -12,7 +12,9 @@ from loops import operations
 _PRIVATE = ("row", "wake")
 
 
-async def start(here: AppState, installation: int | None, wish: operations.Start, origin: str) -> operations.Started:
+async def start(
+    here: AppState, installation: int | None, wish: operations.StartRequest, origin: str
+) -> operations.Started:
     """Begin a session; `origin` is the surface it is recorded under."""
     async with here.database.write() as tx:
         tenant = await operations.tenant_of(tx, installation)

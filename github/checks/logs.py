@@ -64,7 +64,7 @@ class Annotation:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class FailedCheckLogs:
     """Everything GitHub has about one failing check. `log` is None where there is none, and `log_missing` says why."""
 
     check: Check
@@ -80,22 +80,22 @@ class Evidence:
         return tuple(step.name for step in self.job.failed_steps) if self.job else ()
 
 
-async def evidence(repository: RepositoryHandle, check: Check) -> Evidence:
+async def evidence(repository: RepositoryHandle, check: Check) -> FailedCheckLogs:
     """What `check` left behind, whatever kind it is. Only Actions jobs have logs that an App may read."""
     if check.kind is Kind.STATUS:
-        return Evidence(check, _details(check), log_missing="a commit status has no log at GitHub")
+        return FailedCheckLogs(check, _details(check), log_missing="a commit status has no log at GitHub")
     if check.kind is Kind.WORKFLOW:
-        return Evidence(check, await _of_run(repository, check), log_missing="the run itself has no log")
+        return FailedCheckLogs(check, await _of_run(repository, check), log_missing="the run itself has no log")
     if check.kind is Kind.SUITE:
         said = f"The check suite of {check.name} ended as {check.conclusion}, though every check run in it passed."
-        return Evidence(check, said, log_missing="only the app itself has its log")
+        return FailedCheckLogs(check, said, log_missing="only the app itself has its log")
     notes = tuple([note async for note in annotations(repository, check.id)]) if check.annotations else ()
     if check.kind is Kind.CHECK_RUN:
-        return Evidence(check, _details(check), annotations=notes, log_missing="only the app itself has its log")
+        return FailedCheckLogs(check, _details(check), annotations=notes, log_missing="only the app itself has its log")
     job = await find_job(repository, check)
     if job is None:
-        return Evidence(check, _details(check), annotations=notes, log_missing="its job is no longer listed")
-    return Evidence(check, _details(check), job, notes, log=lambda: open_log(repository, job.id))
+        return FailedCheckLogs(check, _details(check), annotations=notes, log_missing="its job is no longer listed")
+    return FailedCheckLogs(check, _details(check), job, notes, log=lambda: open_log(repository, job.id))
 
 
 async def _of_run(repository: RepositoryHandle, check: Check) -> str:

@@ -51,7 +51,7 @@ def error_of(request: str, status: int, headers: Mapping[str, str], body: bytes,
     kinds: dict[int, tuple[type[GitHubError], str]] = {
         401: (errors.Unauthorized, "check the App's id and private key, and this machine's clock"),
         404: (errors.NotFound, "it does not exist, or the installation does not include it"),
-        406: (errors.TooLarge, "it can be had by Git only"),
+        406: (errors.AnswerTooLarge, "it can be had by Git only"),
         410: (errors.Gone, "it was deleted or is past its retention"),
     }
     kind, hint = kinds.get(status, (GitHubError, ""))

@@ -79,7 +79,7 @@ class NotFound(GitHubError):
     """404: not there, not there yet (what was made a moment ago), or not visible to the installation."""
 
 
-class TooLarge(GitHubError):
+class AnswerTooLarge(GitHubError):
     """406: a diff of more than 20,000 lines or 300 files, which the API does not make."""
 
 

@@ -9,7 +9,7 @@ from github.emulator.acts import accounts, comments, installations, repositories
 from github.emulator.faults import Fault
 from github.emulator.git.imports import as_git_repository, current_branch
 from github.emulator.hub import AnswerObserver, Hub
-from github.emulator.options import Options
+from github.emulator.options import EmulatorOptions
 from github.emulator.seed import EVENTS, PERMISSIONS, Seed
 from github.emulator.store.apps import App
 from github.emulator.store.comments import Comment
@@ -25,7 +25,7 @@ T = TypeVar("T")
 class Admin:
     """One GitHub and the App under test. Nothing needs a token here."""
 
-    def __init__(self, folder: Path, app_slug: str, options: Options) -> None:
+    def __init__(self, folder: Path, app_slug: str, options: EmulatorOptions) -> None:
         self.hub = Hub(folder, options)
         self.app: App = Seed.plant(self.hub.forge, app_slug).app
 

@@ -9,7 +9,7 @@ from github.emulator.actions.engine import Engine
 from github.emulator.faults import Faults
 from github.emulator.forge import Forge
 from github.emulator.limits import Limits
-from github.emulator.options import Options
+from github.emulator.options import EmulatorOptions
 from github.emulator.store.store import Store
 from github.emulator.tokens import Mint
 from github.emulator.webhooks import HookEngine
@@ -21,7 +21,7 @@ AnswerObserver = Callable[[str, str, int, Any, str], None]
 class Hub:
     """Store, faults, limits and engines. The URLs are known once the server listens."""
 
-    def __init__(self, data: Path, options: Options) -> None:
+    def __init__(self, data: Path, options: EmulatorOptions) -> None:
         self.options = options
         self.store = Store(data)
         self.clock = self.store.clock

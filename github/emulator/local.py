@@ -23,7 +23,7 @@ from typing import TypeVar
 from github.emulator import control
 from github.emulator.admin import Admin
 from github.emulator.listen import Listener
-from github.emulator.options import Options
+from github.emulator.options import EmulatorOptions
 
 T = TypeVar("T")
 
@@ -35,12 +35,12 @@ class LocalGitHub(Admin):
         self,
         data_dir: Path | str | None = None,
         app_slug: str = "greenloop",
-        options: Options | None = None,
+        options: EmulatorOptions | None = None,
     ) -> None:
         self._temporary = data_dir is None
         self.data_dir = Path(tempfile.mkdtemp(prefix="local-github-") if data_dir is None else data_dir).absolute()
         self.data_dir.mkdir(parents=True, exist_ok=True)
-        super().__init__(self.data_dir, app_slug, options or Options())
+        super().__init__(self.data_dir, app_slug, options or EmulatorOptions())
         self._listener: Listener | None = None
 
     # life

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Options:
+class EmulatorOptions:
     """`enterprise`: behave as GitHub Enterprise Server (API under `/api/v3`, one API version, no stateless tokens).
     `stateless_tokens`: mint the long form. `job_seconds`: the longest a CI job may take. `parallel_jobs`: at once.
     `hook_timeout`: seconds that a webhook's receiver has."""

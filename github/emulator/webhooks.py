@@ -15,7 +15,7 @@ import httpx
 import structlog
 
 from github.emulator.faults import Faults
-from github.emulator.options import Options
+from github.emulator.options import EmulatorOptions
 from github.emulator.store.apps import App
 from github.emulator.store.deliveries import Delivery
 from github.emulator.store.store import Store
@@ -30,7 +30,7 @@ HookObserver = Callable[[str, str | None, dict[str, Any]], None]
 class HookEngine:
     """Posts webhooks from the server's loop. What is sent before `start` waits for it."""
 
-    def __init__(self, store: Store, faults: Faults, options: Options) -> None:
+    def __init__(self, store: Store, faults: Faults, options: EmulatorOptions) -> None:
         self.observers: list[HookObserver] = []
         self._store, self._faults, self._options = store, faults, options
         self._agent = f"GitHub-Hookshot/{uuid.uuid4().hex[:7]}"

@@ -30,7 +30,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class CoAuthor:
     """Who is named as co-author: a login and its numeric id."""
 
     id: int
@@ -42,7 +42,7 @@ class Person:
         return f"{self.id}+{self.login}@users.noreply.github.com"
 
 
-def commit_message(subject: str, body: str, *, turn: str, co_authors: Sequence[Person] = ()) -> str:
+def commit_message(subject: str, body: str, *, turn: str, co_authors: Sequence[CoAuthor] = ()) -> str:
     """The message of a turn's commit, whatever an agent wrote.
 
     What would stop checks from running (`[skip ci]` and its kin, `skip-checks:`) is taken out, and so are trailers that

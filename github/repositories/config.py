@@ -90,7 +90,7 @@ class Checks(_Section):
     )
 
 
-class Limits(_Section):
+class LimitSettings(_Section):
     """What a session and its turns may use up. None means: the service's own limit."""
 
     attempts: int = Field(default=3, ge=0, le=50, description="Repairs that Greenloop starts by itself, per session.")
@@ -117,7 +117,7 @@ class RepositoryConfig(_Section):
     )
     autofix: Annotated[Autofix, NullIsEmpty] = Autofix()
     checks: Annotated[Checks, NullIsEmpty] = Checks()
-    limits: Annotated[Limits, NullIsEmpty] = Limits()
+    limits: Annotated[LimitSettings, NullIsEmpty] = LimitSettings()
     protected_paths: list[Glob] = Field(
         default=[".github/workflows/**"],
         max_length=200,

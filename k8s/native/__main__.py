@@ -54,7 +54,7 @@ async def _run(given: argparse.Namespace, prompt: str) -> int:
     from k8s.native import history
     from k8s.native.code_graph import CodeGraph
     from k8s.native.local import LocalWorkspace
-    from k8s.native.loop import Options, run
+    from k8s.native.loop import RunOptions, run
     from k8s.native.models import model_of
 
     key, lines = os.environ.get(KEY, ""), threading.Lock()
@@ -88,7 +88,7 @@ async def _run(given: argparse.Namespace, prompt: str) -> int:
     emit("session", id=identity)
     workspace = LocalWorkspace(Path.cwd(), readable=given.readable, hidden=(KEY,), cancel=cancel)
     graph = CodeGraph(Path(workspace.root), workspace.paths)
-    options = Options(prompt, history=before, max_steps=given.max_steps, read_only=given.read_only)
+    options = RunOptions(prompt, history=before, max_steps=given.max_steps, read_only=given.read_only)
     model = model_of(given.provider, given.model, given.base_url, key)
 
     def keep(messages: "Sequence[ModelMessage]") -> None:

@@ -46,7 +46,7 @@ nobody answers questions. When you are done, answer with a short account of what
 
 
 @dataclass(frozen=True)
-class Options:
+class RunOptions:
     """What a run is asked to do. `history` are the messages of an earlier run to go on from."""
 
     instruction: str
@@ -71,7 +71,7 @@ class Result:
 
 
 async def run(
-    options: Options,
+    options: RunOptions,
     workspace: Workspace,
     model: Model,
     emit: Emit,
@@ -105,7 +105,7 @@ class _Run:
     """One conversation with the model, asked again where an answer is cut off."""
 
     def __init__(
-        self, agent: Agent[Any, str], options: Options, told: "_Told", keep: Callable[[Sequence[ModelMessage]], None]
+        self, agent: Agent[Any, str], options: RunOptions, told: "_Told", keep: Callable[[Sequence[ModelMessage]], None]
     ) -> None:
         self._agent = agent
         self._limits = UsageLimits(request_limit=options.max_steps)

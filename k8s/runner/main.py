@@ -22,7 +22,7 @@ from pathlib import Path
 from . import protocol
 from .processes import process_tree
 from .protocol import AssignedTurn, ProtocolError
-from .service.link import FIRST_PAUSE, LONGEST_PAUSE, Link, Refused, Unreachable, jittered
+from .service.link import FIRST_PAUSE, LONGEST_PAUSE, Link, RefusedByService, Unreachable, jittered
 from .state import Held, Home, TurnState, held, lock, sign, signed
 from .turn import TurnRun
 
@@ -38,7 +38,7 @@ LOCK_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
-class Options:
+class RunnerOptions:
     """How a runner was started."""
 
     service: str
@@ -56,7 +56,7 @@ class _Stop(BaseException):
     """SIGTERM or SIGINT; raised by the handler, so that it ends a long poll too."""
 
 
-def read_options(arguments: list[str], env: Mapping[str, str]) -> Options:
+def read_options(arguments: list[str], env: Mapping[str, str]) -> RunnerOptions:
     """Options from the command line, or else from `GREENLOOP_…`. Exits 2 with usage when something is missing."""
     parser = argparse.ArgumentParser(prog="runner", description="Runs the turns of one Greenloop box.")
     for name, variable, about in (
@@ -84,7 +84,7 @@ def read_options(arguments: list[str], env: Mapping[str, str]) -> Options:
     given = parser.parse_args(arguments)
     if given.parallel < 1:
         parser.error("--parallel must be at least 1")
-    return Options(
+    return RunnerOptions(
         service=given.service,
         box=given.box,
         home=Path(given.home),
@@ -115,7 +115,7 @@ class _Running:
 class Runner:
     """Holds one home, and the reporters of its turns. One thread, so that it may fork at any time."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: RunnerOptions) -> None:
         self._options = options
         self._home = Home(options.home)
         self._running: dict[int, _Running] = {}
@@ -153,7 +153,7 @@ class Runner:
             return self._serve()
         except _Stop:
             return self._stop()
-        except Refused as refused:
+        except RefusedByService as refused:
             self._log(f"token refused: {refused}")
             return REFUSED
 
@@ -271,7 +271,7 @@ class Runner:
 
         try:
             turn_run.run(running.turn, strays)
-        except Refused as refused:
+        except RefusedByService as refused:
             self._log(f"turn={running.turn_id} token refused: {refused}")
             return REFUSED
         return 0

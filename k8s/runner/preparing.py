@@ -14,7 +14,7 @@ from .git.checkout import Checkout, CheckoutFailed
 from .git.command import GitError
 from .git.object_store import FetchFailed, Store
 from .processes.process_supervisor import Task
-from .protocol import AssignedTurn, Repository, Result
+from .protocol import AssignedTurn, Result, TurnRepository
 from .service.link import Gone, Link, Rejected, Unreachable
 from .service.shipping import Shipping
 from .state import Home, TurnState
@@ -120,7 +120,9 @@ class Preparation:
             store.begin_anew()
             return self._fetch_and_check_out(turn, repository, store, checkout)
 
-    def _fetch_and_check_out(self, turn: AssignedTurn, repository: Repository, store: Store, checkout: Checkout) -> str:
+    def _fetch_and_check_out(
+        self, turn: AssignedTurn, repository: TurnRepository, store: Store, checkout: Checkout
+    ) -> str:
         if not store.has_all():
             if not repository.fetch:
                 raise FetchFailed(f"The commit {repository.sha[:12]} is not here, and the turn says not to fetch.")

@@ -74,7 +74,7 @@ class Merge:
 
 
 @dataclass(frozen=True)
-class Repository:
+class TurnRepository:
     """What to check out. `id` is GitHub's numeric id (names change); `branch` is what the agent sees as its branch."""
 
     id: int
@@ -110,7 +110,7 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Limits:
+class TurnLimits:
     """Caps of one turn: wall-clock seconds of the agent, bytes of its output, files and bytes it may change."""
 
     seconds: float = 1800
@@ -134,12 +134,12 @@ class AssignedTurn:
     marker: str
     workdir: str
     argv: list[str]
-    repository: Repository | None = None
+    repository: TurnRepository | None = None
     env: dict[str, str] = field(default_factory=dict, repr=False)
     stdin: str = field(default="", repr=False)
     files: list[TurnFile] = field(default_factory=list, repr=False)
     evidence: list[Evidence] = field(default_factory=list)
-    limits: Limits = field(default_factory=Limits)
+    limits: TurnLimits = field(default_factory=TurnLimits)
     agent_homes: list[str] = field(default_factory=lambda: [".greenloop/agents"])
 
     def __post_init__(self) -> None:
@@ -291,7 +291,7 @@ def turn_from_json(raw: Any) -> AssignedTurn:
     if repository is not None:
         merge = repository.get("merge") if isinstance(repository, dict) else None
         made = {"merge": _pick(Merge, merge, "repository.merge")} if merge else {}
-        repository = _pick(Repository, repository, "repository", **made)
+        repository = _pick(TurnRepository, repository, "repository", **made)
     turn: AssignedTurn = _pick(
         AssignedTurn,
         raw,
@@ -299,7 +299,7 @@ def turn_from_json(raw: Any) -> AssignedTurn:
         repository=repository,
         files=_many(TurnFile, raw.get("files"), "files"),
         evidence=_many(Evidence, raw.get("evidence"), "evidence"),
-        limits=_pick(Limits, raw.get("limits") or {}, "limits"),
+        limits=_pick(TurnLimits, raw.get("limits") or {}, "limits"),
     )
     return turn
 

@@ -16,7 +16,7 @@ from .git.checkout import Checkout, agent_head
 from .git.command import Git, GitError, make_private
 from .git.object_store import Store
 from .processes import process_supervisor
-from .protocol import AssignedTurn, Change, Repository, Result, Usage
+from .protocol import AssignedTurn, Change, Result, TurnRepository, Usage
 from .service.link import Link, Rejected, Unreachable
 from .service.shipping import Shipping
 from .state import Home, TurnState
@@ -78,7 +78,7 @@ class Reporter:
         self,
         places: Places,
         turn: AssignedTurn,
-        repository: Repository,
+        repository: TurnRepository,
         reason: str,
         said: list[str],
         about: dict[str, Any],
@@ -95,7 +95,7 @@ class Reporter:
             about.update(tree=report.tree, diff=report.diff, left_out=report.left_out[:200])
             if report.left_out:
                 said.append("Left out: " + ", ".join(report.left_out[:20]) + ("…" if len(report.left_out) > 20 else ""))
-        except (changes.TooMany, changes.TooLarge) as excess:
+        except (changes.TooMany, changes.ChangesTooLarge) as excess:
             many = isinstance(excess, changes.TooMany)
             if reason == protocol.EXITED:
                 reason = protocol.TOO_MANY_CHANGES if many else protocol.TOO_LARGE
@@ -111,7 +111,7 @@ class Reporter:
             said.append(f"The service refused a changed file: {rejected}")
         return Result(reason, message=" ".join(part for part in said if part), changes=found, **about)
 
-    def _compare(self, places: Places, turn: AssignedTurn, repository: Repository) -> tuple[changes.Report, Git]:
+    def _compare(self, places: Places, turn: AssignedTurn, repository: TurnRepository) -> tuple[changes.Report, Git]:
         store = Store(self._home, repository)
         checkout = Checkout(self._home, places.workdir, repository, store)
         # of this process only: a git that outlived a reporter before us must not meet ours

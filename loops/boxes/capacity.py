@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Select, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from loops.boxes.owners import give, new_box, owner_key
-from loops.boxes.queue import Bounds, Start, Up, Verdict, Wait, Waiting, schedule
+from loops.boxes.queue import Bounds, MayStart, Up, Verdict, Wait, Waiting, schedule
 from loops.context import Loop
 from loops.options import LoopOptions
 from loops.protocol.tokens import renew_token
@@ -81,7 +81,7 @@ async def take_slot(loop: Loop, session: Session, turn_id: int) -> Slot | Wait |
         if held is not None:
             return Slot(held)
         verdict = (await read_queue(tx, loop, turn_id=turn_id)).get(turn_id)
-        if not isinstance(verdict, Start):
+        if not isinstance(verdict, MayStart):
             return verdict
         box = await _box_for(tx, loop, session, verdict, now)
         renew_token(box, loop.box_key, loop.options, now)
@@ -92,7 +92,7 @@ async def take_slot(loop: Loop, session: Session, turn_id: int) -> Slot | Wait |
     return Slot(box, verdict.ends)
 
 
-async def _box_for(tx: AsyncSession, loop: Loop, session: Session, verdict: Start, now: float) -> Box:
+async def _box_for(tx: AsyncSession, loop: Loop, session: Session, verdict: MayStart, now: float) -> Box:
     """The owner's box; else the spare that is up for it; else a new one."""
     key = owner_key(loop.options, session)
     own = (await tx.execute(select(Box).where(Box.owner_key == key))).scalar_one_or_none()
@@ -122,7 +122,7 @@ async def call_queue(loop: Loop) -> None:
     """A place may have become free: have the turns that may start now looked at, and no others."""
     async with loop.database.read() as tx:
         verdicts = await read_queue(tx, loop)
-    starting = [turn for turn, verdict in verdicts.items() if isinstance(verdict, Start)]
+    starting = [turn for turn, verdict in verdicts.items() if isinstance(verdict, MayStart)]
     if not starting:
         return
     async with loop.database.write() as tx:

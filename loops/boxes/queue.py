@@ -49,7 +49,7 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class Start:
+class MayStart:
     """The turn may start. `box` is up for it (its own, or a spare), None: one is to be made once `ends` have ended."""
 
     box: str | None = None
@@ -64,7 +64,7 @@ class Wait:
     place: int
 
 
-Verdict = Start | Wait
+Verdict = MayStart | Wait
 
 
 def schedule(waiting: Iterable[Waiting], up: Iterable[Up], bounds: Bounds) -> dict[int, Verdict]:
@@ -88,7 +88,7 @@ class _Room:
         self._up = up
         self._bounds = bounds
 
-    def admit(self, turn: Waiting) -> Start | Why:
+    def admit(self, turn: Waiting) -> MayStart | Why:
         own = next((box for box in self._up.values() if box.owner == turn.owner), None)
         if own is not None and own.busy:
             return Why.OWN_BOX
@@ -97,10 +97,10 @@ class _Room:
             return Why.TURNS
         if own is not None:
             self._up[own.name] = replace(own, busy=True)
-            return Start(own.name)
+            return MayStart(own.name)
         return self._make_room(turn, theirs)
 
-    def _make_room(self, turn: Waiting, theirs: list[Up]) -> Start | Why:
+    def _make_room(self, turn: Waiting, theirs: list[Up]) -> MayStart | Why:
         # Rows may stand above a bound, after it was lowered: then more than one box has to go.
         ends: set[str] = set()
         while sum(box.name not in ends for box in theirs) >= self._bounds.installation_boxes:
@@ -119,7 +119,7 @@ class _Room:
         name = spare.name if spare else f"new box of turn {turn.turn}"
         used_at = spare.used_at if spare else 0.0
         self._up[name] = Up(name, turn.owner, turn.installation, busy=True, used_at=used_at)
-        return Start(spare.name if spare else None, tuple(sorted(ends)))
+        return MayStart(spare.name if spare else None, tuple(sorted(ends)))
 
 
 def _longest_idle(boxes: Iterable[Up], ends: Container[str]) -> Up | None:

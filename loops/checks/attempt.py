@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from github.checks.verdict import Verdict
 from github.repositories import queries
 from loops.checks.base_failures import known_at_base
-from loops.checks.collect import Failure, Found, collect, failures
+from loops.checks.collect import CollectedCheck, Failure, collect, failures
 from loops.checks.last_passing import last_passing
 from loops.checks.look import Fresh, fresh_state, leave_optional, store_state
 from loops.checks.next_attempt import GiveUp, History, Repair, Rerun, asked_about_checks, choose
@@ -42,7 +42,7 @@ class Past:
     asked: bool
 
 
-async def repair(loop: Loop, session: Session, action: decide.Repair) -> float | None:
+async def repair(loop: Loop, session: Session, action: decide.RepairChecks) -> float | None:
     """Start an attempt on the red head, run it again, or end the session with what is still red."""
     now = await fresh_state(loop, session, action.sha, max_age=queries.STEP)
     if now is None:
@@ -130,7 +130,7 @@ async def _start(loop: Loop, session: Session, sha: str, past: Past, chosen: Rep
 
 
 def _shown(failure: Failure) -> dict[str, Any]:
-    first: Found = failure.first
+    first: CollectedCheck = failure.first
     ranges = ", ".join(f"{start}-{end}" if end > start else str(start) for start, end in failure.distilled.shown)
     shown = f"\n(lines {ranges} of {failure.distilled.total_lines})" if ranges else ""
     return {

@@ -25,11 +25,11 @@ CHECKS = 12  # more red checks than this say nothing new to an agent
 AT_ONCE = 3
 STORED_LOG = 64 * 1024 * 1024  # bytes of one log that a box can fetch; beyond, its middle says least
 
-Before = Callable[[logs.Evidence], Awaitable[LastPassing]]
+Before = Callable[[logs.FailedCheckLogs], Awaitable[LastPassing]]
 
 
 @dataclass(frozen=True)
-class Found:
+class CollectedCheck:
     """One failing check as collected. `log` is compressed with zlib; `size` are its bytes before that."""
 
     check: Check
@@ -45,7 +45,7 @@ class Failure:
 
     names: tuple[str, ...]
     distilled: Distilled
-    first: Found
+    first: CollectedCheck
     checks: tuple[Check, ...] = ()
 
 
@@ -57,7 +57,7 @@ async def collect(
     changed_files: Sequence[str],
     redact: Callable[[str], str],
     before: Before | None = None,
-) -> list[Found]:
+) -> list[CollectedCheck]:
     """What each red check left behind. A log that cannot be had is said in its place; nothing is raised for it.
 
     `before` finds what is known of a job from when it last passed.
@@ -66,14 +66,14 @@ async def collect(
     runs = {check.run_id for check in red[:CHECKS] if check.kind is Kind.JOB and check.run_id}
     reports = {run: [read(each.path, each.content) for each in await report_files(repo, run)] for run in runs}
 
-    async def one(check: Check) -> Found:
+    async def one(check: Check) -> CollectedCheck:
         async with turns:
             return await _found(repo, check, budget, changed_files, redact, before, reports.get(check.run_id, ()))
 
     return list(await asyncio.gather(*(one(check) for check in red[:CHECKS])))
 
 
-def failures(found: Sequence[Found]) -> list[Failure]:
+def failures(found: Sequence[CollectedCheck]) -> list[Failure]:
     """The failures in what was found: jobs that failed alike are one."""
     merged = merge([(each.check.name, each.distilled) for each in found])
     return [
@@ -101,14 +101,14 @@ async def _found(
     redact: Callable[[str], str],
     before: Before | None,
     reports: Sequence[Report],
-) -> Found:
+) -> CollectedCheck:
     left = await logs.evidence(repo, check)
     notes = [
         Annotation(note.path, note.message, note.start_line or None, _level(note.level), note.title)
         for note in left.annotations
     ]
     if left.log is None:
-        return Found(check, _without_log(left, notes, budget, changed_files, redact))
+        return CollectedCheck(check, _without_log(left, notes, budget, changed_files, redact))
     passing = await before(left) if before is not None else LastPassing()
     try:
         async with spooled(left.log) as file:
@@ -128,12 +128,12 @@ async def _found(
             packed, size = await asyncio.to_thread(_packed, file, redact)
     except GitHubError as error:
         missing = f"Its log could not be had: {error}"
-        return Found(check, _without_log(left, notes, budget, changed_files, redact, missing))
-    return Found(check, distilled, log_name(check), packed, size)
+        return CollectedCheck(check, _without_log(left, notes, budget, changed_files, redact, missing))
+    return CollectedCheck(check, distilled, log_name(check), packed, size)
 
 
 def _without_log(
-    left: logs.Evidence,
+    left: logs.FailedCheckLogs,
     notes: Sequence[Annotation],
     budget: int,
     changed_files: Sequence[str],

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import delete
 from sqlalchemy.dialects import postgresql, sqlite
 
-from github.checks.logs import Evidence, open_log
+from github.checks.logs import FailedCheckLogs, open_log
 from github.checks.passing_jobs import PassingJob, passing_job
 from github.client.errors import GitHubError
 from github.client.repository import RepositoryHandle
@@ -34,7 +34,9 @@ class LastPassing:
     since: Since | None = None
 
 
-async def last_passing(loop: Loop, repo: RepositoryHandle, left: Evidence, base: str | None, sha: str) -> LastPassing:
+async def last_passing(
+    loop: Loop, repo: RepositoryHandle, left: FailedCheckLogs, base: str | None, sha: str
+) -> LastPassing:
     """What to compare the failing job of `left` with, which ran on the commit `sha`; `base` is its base branch."""
     if left.job is None or not left.check.run_id:
         return LastPassing()

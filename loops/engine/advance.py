@@ -53,7 +53,7 @@ STEPS: Mapping[type, Step] = {
     decide.LookAtBox: look_at_box,
     decide.FinishTurn: finish_turn,
     decide.LookAtChecks: look_at_checks,
-    decide.Repair: repair,
+    decide.RepairChecks: repair,
     decide.LeaveOptional: leave_optional,
     decide.MarkReady: mark_ready,
     decide.Finish: finish,

@@ -4,7 +4,7 @@ Every function works in the caller's transaction and within one tenant, the id o
 another does not exist. Times are UNIX seconds.
 """
 
-from loops.operations.change import Cancelled, Start, Started, cancel, start
+from loops.operations.change import Cancelled, Started, StartRequest, cancel, start
 from loops.operations.finding import Invalid, Unknown, find_repository, tenant_of
 from loops.operations.view import Brief, Shown, get, list_sessions
 
@@ -13,7 +13,7 @@ __all__ = [
     "Cancelled",
     "Invalid",
     "Shown",
-    "Start",
+    "StartRequest",
     "Started",
     "Unknown",
     "cancel",

@@ -20,7 +20,7 @@ INSTRUCTION = 20_000
 
 
 @dataclass(frozen=True)
-class Start:
+class StartRequest:
     """`repository` is GitHub's numeric id or `owner/name`; `person` the login whose box and account are used.
 
     `runtime` and `model` are as after a mention: without them the repository's and the account's hold.
@@ -56,7 +56,7 @@ class Cancelled:
     wake: int = field(repr=False, default=0)
 
 
-async def start(tx: AsyncSession, tenant: int, wish: Start, *, surface: str, cap: int, now: float) -> Started:
+async def start(tx: AsyncSession, tenant: int, wish: StartRequest, *, surface: str, cap: int, now: float) -> Started:
     """Begin a session. Raises Invalid or Unknown."""
     instruction = wish.instruction.strip()
     if not instruction:

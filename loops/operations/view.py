@@ -26,7 +26,7 @@ class Happened:
 
 
 @dataclass(frozen=True)
-class Usage:
+class SessionUsage:
     """What the turns took: tokens, model calls, US dollars, seconds of agents at work."""
 
     turns: int = 0
@@ -81,7 +81,7 @@ class Shown(Brief):
     notes: tuple[str, ...] = ()
     diff: str | None = None
     changed_files: tuple[Any, ...] = ()
-    usage: Usage = Usage()
+    usage: SessionUsage = SessionUsage()
     events: tuple[Happened, ...] = ()
 
 
@@ -148,7 +148,7 @@ def _told(row: Session) -> Told | None:
     return Told(why.title, in_a_line(row.reason), why.next, why.operator)
 
 
-async def _usage(tx: AsyncSession, session: int) -> Usage:
+async def _usage(tx: AsyncSession, session: int) -> SessionUsage:
     found = await tx.execute(
         select(
             func.count(),
@@ -161,7 +161,7 @@ async def _usage(tx: AsyncSession, session: int) -> Usage:
         ).where(Turn.session_id == session)
     )
     turns, given, cached, output, steps, cost, seconds = found.one()
-    return Usage(
+    return SessionUsage(
         turns=turns,
         input_tokens=int(given or 0),
         cached_tokens=int(cached or 0),

@@ -27,7 +27,7 @@ _STREAMED = ("assistant_delta", "reasoning")
 
 
 @dataclass
-class Usage:
+class TurnUsage:
     """What the turn used, as its CLI counts. `cost` in US dollars.
 
     Where a CLI tells no cost, `price` gives an estimate. `estimated` is the part of the cost so far that is one: a CLI
@@ -68,7 +68,7 @@ class ParsedOutput:
     taken: int
     state: JSON
     entries: list[Entry] = field(default_factory=list)
-    usage: Usage = field(default_factory=Usage)
+    usage: TurnUsage = field(default_factory=TurnUsage)
     edited: set[str] = field(default_factory=set)
 
 
@@ -98,7 +98,7 @@ def parse_output(
     lines, cut = _lines(data, end=end)
 
     def begin() -> _Work:
-        usage = Usage(price=price, estimated=float(state.get("estimated") or 0.0))
+        usage = TurnUsage(price=price, estimated=float(state.get("estimated") or 0.0))
         return _Work(parser_of(runtime, state, totals), redactor, usage, skipping=bool(state.get("cut")))
 
     work = begin()
@@ -124,9 +124,9 @@ def parse_output(
 
 def entries_of(
     events: Sequence[RuntimeEvent], redactor: Redactor, price: Price | None = None
-) -> tuple[list[Entry], Usage]:
+) -> tuple[list[Entry], TurnUsage]:
     """Events that came from elsewhere than a line (the ending of a turn), redacted and bounded in the same way."""
-    usage = Usage(price=price)
+    usage = TurnUsage(price=price)
     for event in events:
         if event.kind == "usage":
             usage.add(event.payload)
@@ -147,7 +147,7 @@ def _lines(data: bytes, *, end: bool) -> tuple[list[bytes], bool]:
 class _Work:
     """Lines in, entries out. The text of the message that is being streamed is collected until it is flushed."""
 
-    def __init__(self, parser: Parser, redactor: Redactor, usage: Usage, *, skipping: bool) -> None:
+    def __init__(self, parser: Parser, redactor: Redactor, usage: TurnUsage, *, skipping: bool) -> None:
         self.parser = parser
         self.skipping = skipping
         self.entries: list[Entry] = []

@@ -12,9 +12,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from k8s.runner.protocol import DIFF_BYTES, STDERR_BYTES, Result
 from loops.offload import HEAVY, Offload, Withheld
-from loops.protocol.parse_output import Usage, bounded, clean, entries_of, parser_of
+from loops.protocol.parse_output import TurnUsage, bounded, clean, entries_of, parser_of
 from loops.protocol.store_output import TurnOver, resumed_totals, rows, spent
-from loops.runtimes.base import Ending, clip
+from loops.runtimes.base import ProcessEnd, clip
 from loops.runtimes.registry import get
 from loops.runtimes.spec import Price
 from loops.secrets.redact import Redactor
@@ -33,7 +33,7 @@ class WrongObject(ValueError):
     """The bytes are not the object that was named."""
 
 
-class TooLarge(ValueError):
+class ReportTooLarge(ValueError):
     """More than the turn may change."""
 
 
@@ -53,14 +53,14 @@ async def store_object(database: Database, turn: Turn, sha: str, content: bytes)
     if turn.status != TurnStatus.RUNNING:
         raise TurnOver(f"turn {turn.public_id} is {turn.status}")
     if (most := most_bytes(turn)) and len(content) > most:
-        raise TooLarge(f"object {sha} has {len(content)} bytes; one file may have {most - SLACK}")
+        raise ReportTooLarge(f"object {sha} has {len(content)} bytes; one file may have {most - SLACK}")
     if blob_sha(content) != sha:
         raise WrongObject(f"the {len(content)} bytes sent as object {sha} are {blob_sha(content)}")
     async with database.write() as tx:
         held = (await tx.execute(select(func.sum(func.length(Blob.content))).where(Blob.turn_id == turn.id))).scalar()
         most = int(turn.limits.get("changed_bytes") or 0)
         if most and (held or 0) + len(content) > most + SLACK:
-            raise TooLarge(f"turn {turn.public_id} holds {held or 0} bytes already; it may change {most}")
+            raise ReportTooLarge(f"turn {turn.public_id} holds {held or 0} bytes already; it may change {most}")
         insert = sqlite.insert if database.sqlite else postgresql.insert
         row = {"turn_id": turn.id, "sha": sha, "content": content}
         await tx.execute(insert(Blob).values(row).on_conflict_do_nothing())
@@ -77,7 +77,7 @@ class ShownResult:
 
     stored: dict[str, Any]
     entries: list[Entry]
-    usage: Usage
+    usage: TurnUsage
     message: str
 
 
@@ -144,7 +144,7 @@ def shown_result(
     price: Price | None,
 ) -> ShownResult:
     """The result as its runtime understands it, redacted."""
-    ending = Ending(result.exit_code, result.reason, result.stderr_tail, files)
+    ending = ProcessEnd(result.exit_code, result.reason, result.stderr_tail, files)
     outcome = parser_of(get(runtime), state, totals).outcome(ending)
     entries, usage = entries_of(outcome.events, redactor, price)
     message = clean(redactor.text(outcome.message))
@@ -173,7 +173,7 @@ def _withheld(result: Result, why: str) -> ShownResult:
         "retry_fresh": False,
     }
     return ShownResult(
-        stored_result(bare, Redactor()) | {"outcome": outcome}, [("status", {"text": note})], Usage(), note
+        stored_result(bare, Redactor()) | {"outcome": outcome}, [("status", {"text": note})], TurnUsage(), note
     )
 
 

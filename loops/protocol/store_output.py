@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from k8s.runner.protocol import FETCHING, Output, OutputAnswer
 from loops.offload import HEAVY, Offload, Withheld
-from loops.protocol.parse_output import ParsedOutput, Usage, parse_output
+from loops.protocol.parse_output import ParsedOutput, TurnUsage, parse_output
 from loops.runtimes.registry import get
 from loops.runtimes.spec import Price
 from loops.secrets.redact import Redactor
@@ -139,7 +139,7 @@ def _edited(turn: Turn, paths: Set[str]) -> list[str]:
     return sorted({*map(str, turn.changed_files), *filter(None, own)})
 
 
-def spent(usage: Usage) -> dict[str, Any]:
+def spent(usage: TurnUsage) -> dict[str, Any]:
     """What to add to a turn's columns for `usage`."""
     return {
         "steps": Turn.steps + usage.steps,

@@ -130,7 +130,7 @@ class RuntimeEvent:
 
 
 @dataclass(frozen=True)
-class Ending:
+class ProcessEnd:
     """How the process ended. `files` are contents read back, by the path of the `BoxFile`.
 
     `message` is what the runner says about an end that was not the process's own.
@@ -174,7 +174,7 @@ class Parser(Protocol):
         """Give this to `RuntimeSpec.parser(state)` in another process to go on after the last parsed line."""
         ...
 
-    def outcome(self, ending: Ending) -> Outcome:
+    def outcome(self, ending: ProcessEnd) -> Outcome:
         """What the turn came to, once all lines are parsed."""
         ...
 
@@ -196,7 +196,7 @@ def clip(text: str, limit: int = EVENT_TEXT) -> str:
     return f"{text[:head]}\n… {len(text) - limit} characters left out …\n{text[-tail:]}"
 
 
-def process_error(who: str, ending: Ending, said: str = "") -> str:
+def process_error(who: str, ending: ProcessEnd, said: str = "") -> str:
     """One sentence on why `who` ended without an answer.
 
     With it goes the line of stderr that names the error, else its last; where stderr is empty, of what it `said`.

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
-from loops.runtimes.base import JSON, Ending, EventKind, Outcome, RuntimeEvent, clip, process_error
+from loops.runtimes.base import JSON, EventKind, Outcome, ProcessEnd, RuntimeEvent, clip, process_error
 from loops.runtimes.failures import Failure, Sign, Told, classify
 
 # Gone, or its files are broken.
@@ -85,7 +85,7 @@ class LineParser(ABC):
         """The parser's memory."""
         return self._memory.dump()
 
-    def outcome(self, ending: Ending) -> Outcome:
+    def outcome(self, ending: ProcessEnd) -> Outcome:
         """The answer, if there is one; else what went wrong."""
         memory = self._memory
         message = memory.answer or self._left(ending)
@@ -105,7 +105,7 @@ class LineParser(ABC):
             failure=failure,
         )
 
-    def _failed(self, ending: Ending) -> Failure:
+    def _failed(self, ending: ProcessEnd) -> Failure:
         memory, exited = self._memory, ending.reason == "exited"
         text = (memory.failure if exited else None) or process_error(self.who, ending)
         fault = memory.fault if exited and memory.failure else {}
@@ -116,7 +116,7 @@ class LineParser(ABC):
     def _events(self, data: JSON) -> list[RuntimeEvent]:
         """The events of one line; what raises for an odd one is a `status`."""
 
-    def _left(self, ending: Ending) -> str:
+    def _left(self, ending: ProcessEnd) -> str:
         """An answer that was left elsewhere than in the stream."""
         return ""
 

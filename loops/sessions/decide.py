@@ -108,7 +108,7 @@ class LookAtChecks:
 
 
 @dataclass(frozen=True)
-class Repair:
+class RepairChecks:
     """The checks are settled and red: collect the evidence and start the next attempt, if one is left."""
 
     sha: str
@@ -145,7 +145,16 @@ class Sleep:
 
 
 Action = (
-    StopTurn | Prepare | LookAtBox | FinishTurn | LookAtChecks | Repair | LeaveOptional | MarkReady | Finish | Sleep
+    StopTurn
+    | Prepare
+    | LookAtBox
+    | FinishTurn
+    | LookAtChecks
+    | RepairChecks
+    | LeaveOptional
+    | MarkReady
+    | Finish
+    | Sleep
 )
 
 
@@ -231,7 +240,7 @@ def _checks(now: SessionSnapshot, head: str) -> Action:
             outcome = Outcome.GREEN if checks.state == "green" else Outcome.NO_CHECKS
             return MarkReady() if now.draft else Finish(SessionStatus.COMPLETED, outcome=outcome)
         case "red":
-            return Repair(head)
+            return RepairChecks(head)
         case "conflicted":
             return Finish(SessionStatus.FAILED, reason=Reason.CONFLICT, note=checks.explanation)
         case "missing_required" | "overdue":

@@ -7,7 +7,7 @@ from github.repositories.config import PATH, RepositoryConfig
 from loops.context import Loop
 from loops.secrets import env_secrets
 from loops.store.tables import Session
-from loops.turns.start import Start
+from loops.turns.start import StartingPoint
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Wanted:
         )
 
 
-async def env_of(loop: Loop, session: Session, start: Start, repository: str) -> Wanted | None:
+async def env_of(loop: Loop, session: Session, start: StartingPoint, repository: str) -> Wanted | None:
     """What the repository's settings on its default branch ask for; None if nothing. `repository` is its full name."""
     config = RepositoryConfig.model_validate(session.config or {})
     names = tuple(dict.fromkeys(config.env_secrets))

@@ -16,13 +16,19 @@ from loops.sessions.recap import recap
 from loops.sessions.snapshots import turns_of
 from loops.store.tables import Session, Turn
 from loops.turns.env import Wanted
-from loops.turns.start import Start
+from loops.turns.start import StartingPoint
 
 GUIDANCE = ("AGENTS.md", "CLAUDE.md")
 
 
 async def prompt_of(
-    loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, start: Start, wanted: Wanted | None, runtime: str
+    loop: Loop,
+    repo: RepositoryHandle,
+    session: Session,
+    turn: Turn,
+    start: StartingPoint,
+    wanted: Wanted | None,
+    runtime: str,
 ) -> str:
     """The text for the agent's stdin. Its one placeholder is the runner's `{turn_dir:MARKER}`."""
     ask = ask_of(turn)

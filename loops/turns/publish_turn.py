@@ -5,7 +5,7 @@ When this runs twice the commit is known from the turn, or found by its trailer,
 
 from github.client.repository import RepositoryHandle
 from github.publishing import pulls
-from github.publishing.commits import Person as CoAuthor
+from github.publishing.commits import CoAuthor as CoAuthor
 from github.publishing.commits import commit_message
 from github.publishing.publish import Publication, Published, publish
 from github.publishing.trees import FileChange

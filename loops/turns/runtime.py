@@ -12,7 +12,7 @@ from loops.sessions.ask import RedChecks
 from loops.sessions.ask_columns import ask_of, options_json
 from loops.store.tables import Repository, Session, Turn
 from loops.turns.env import Wanted
-from loops.turns.start import Start
+from loops.turns.start import StartingPoint
 
 
 async def runtime_of(loop: Loop, session: Session, turn: Turn) -> Chosen:
@@ -34,7 +34,7 @@ def spec_of(
     chosen: Chosen,
     prompt: str,
     repository: Repository,
-    start: Start,
+    start: StartingPoint,
     session: Session,
     turn: Turn,
     wanted: Wanted | None,

@@ -19,7 +19,7 @@ from loops.turns.pull_request import commit_subject
 
 
 @dataclass(frozen=True)
-class Start:
+class StartingPoint:
     """The commit, the ref to fetch it by, and the branch that the work goes to."""
 
     sha: str
@@ -38,7 +38,7 @@ class CannotStart(Exception):
         self.reason = reason
 
 
-async def start_of(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn) -> Start:
+async def start_of(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn) -> StartingPoint:
     """The commit to begin from: the head of our branch where there is one, else of the base branch.
 
     Raises CannotStart, also when it is known beforehand that GitHub will refuse the work, or that we may not push it.
@@ -57,7 +57,7 @@ async def start_of(loop: Loop, repo: RepositoryHandle, session: Session, turn: T
     return start
 
 
-async def _begin(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn) -> Start:
+async def _begin(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn) -> StartingPoint:
     facts = await queries.facts(repo, max_age=queries.SOON)
     if facts.archived:
         raise CannotStart("archived", f"{facts.full_name} is archived, so nothing can be pushed to it.")
@@ -78,8 +78,8 @@ async def _begin(loop: Loop, repo: RepositoryHandle, session: Session, turn: Tur
         return await _fork(loop, repo, session, turn, branch, tip)
     if tip is not None:
         merge = await _red(repo, session, turn, base, tip)
-        return Start(tip, f"refs/heads/{branch}", branch, base, base_sha, merge=merge)
-    return Start(base_sha, f"refs/heads/{base}", branch, base, base_sha)
+        return StartingPoint(tip, f"refs/heads/{branch}", branch, base, base_sha, merge=merge)
+    return StartingPoint(base_sha, f"refs/heads/{base}", branch, base, base_sha)
 
 
 async def _tip(loop: Loop, repo: RepositoryHandle, session: Session, branch: str) -> str | None:
@@ -113,7 +113,7 @@ async def base_of(
 
 async def _fork(
     loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, branch: str, tip: str | None
-) -> Start:
+) -> StartingPoint:
     """The head of a fork's pull request, read-only: our work goes to a branch of our own, for its base.
 
     Where that branch is there already, what the fork was allowed since is merged into it.
@@ -135,9 +135,9 @@ async def _fork(
     ref = f"refs/pull/{pull.number}/head"
     base_sha = await queries.head(repo, base) or pull.base_sha
     if tip is None:
-        return Start(pull.head_sha, ref, branch, base, base_sha)
+        return StartingPoint(pull.head_sha, ref, branch, base, base_sha)
     merge = None if await _holds(repo, tip, pull.head_sha) else (ref, pull.head_sha)
-    return Start(tip, f"refs/heads/{branch}", branch, base, base_sha, merge=merge)
+    return StartingPoint(tip, f"refs/heads/{branch}", branch, base, base_sha, merge=merge)
 
 
 async def _red(repo: RepositoryHandle, session: Session, turn: Turn, base: str, tip: str) -> tuple[str, str] | None:
@@ -152,12 +152,12 @@ async def _holds(repo: RepositoryHandle, tip: str, sha: str) -> bool:
     return (await queries.compare(repo, tip, sha)).get("status") in ("behind", "identical")
 
 
-async def _conflict(repo: RepositoryHandle, about: Conflict, branch: str, base: str, base_sha: str) -> Start:
+async def _conflict(repo: RepositoryHandle, about: Conflict, branch: str, base: str, base_sha: str) -> StartingPoint:
     """The branch as somebody else left it, and our commit that does not merge with it."""
     tip = await queries.head(repo, branch)
     if tip is None:
         raise CannotStart("no_branch", f"The branch `{branch}` does not exist any more.")
-    return Start(tip, f"refs/heads/{branch}", branch, base, base_sha, merge=(about.ours, about.ours))
+    return StartingPoint(tip, f"refs/heads/{branch}", branch, base, base_sha, merge=(about.ours, about.ours))
 
 
 async def _new_branch(loop: Loop, repo: RepositoryHandle, session: Session) -> str:

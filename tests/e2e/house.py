@@ -22,7 +22,7 @@ from app.process.worker import run as run_worker
 from app.settings import Settings
 from app.web.app import server
 from github.emulator import LocalGitHub
-from github.emulator.options import Options
+from github.emulator.options import EmulatorOptions
 from k8s.local import LocalBoxes
 from loops.secrets.vault import Vault
 from loops.store.database import Database
@@ -51,7 +51,7 @@ def wait():
 class House:
     """Alice writes, Bob reads, `acme/widgets` has a `value.txt` that its check wants to be `right`."""
 
-    def __init__(self, folder: Path, options: Options | None = None) -> None:
+    def __init__(self, folder: Path, options: EmulatorOptions | None = None) -> None:
         self.folder = folder
         self.local = LocalGitHub(folder / "github", options=options)
         self.host = "127.0.0.1"
@@ -261,7 +261,7 @@ class House:
 
 
 @contextlib.asynccontextmanager
-async def house(folder: Path, options: Options | None = None, **settings: Any) -> AsyncIterator[House]:
+async def house(folder: Path, options: EmulatorOptions | None = None, **settings: Any) -> AsyncIterator[House]:
     """A house that stands for the length of the block; `options` are the local GitHub's."""
     renderer = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(processors=[structlog.processors.add_log_level, renderer])

@@ -8,7 +8,7 @@ import pytest
 
 from app.process.wiring import open_loop
 from github.emulator.acts import installations, repositories
-from github.emulator.options import Options
+from github.emulator.options import EmulatorOptions
 from loops.requests.missed_deliveries import redeliver_missed
 from loops.store.tables import Delivery, Installation
 from tests.e2e.house import REPOSITORY, House, house
@@ -143,7 +143,7 @@ async def test_a_branch_that_was_deleted_is_no_place_to_work_and_the_issue_begin
 async def test_the_loop_closes_on_an_enterprise_server_and_with_the_newer_version_of_the_api(
     tmp_path: Path, enterprise: bool, version: str
 ) -> None:
-    options = Options(enterprise=enterprise)
+    options = EmulatorOptions(enterprise=enterprise)
     async with house(tmp_path, options=options, github_api_version=version) as home:
         home.agent(RIGHT)
         number = await home.issue()

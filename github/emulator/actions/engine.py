@@ -11,11 +11,11 @@ from github.emulator.actions.attempt import Attempt
 from github.emulator.actions.jobs import Office
 from github.emulator.actions.planning import Found
 from github.emulator.actions.shelf import LogShelf
-from github.emulator.actions.starter import EVENTS, Start, Starter
+from github.emulator.actions.starter import EVENTS, StartedRun, Starter
 from github.emulator.acts import runs as acts
 from github.emulator.faults import Faults
 from github.emulator.forge import Event, Forge
-from github.emulator.options import Options
+from github.emulator.options import EmulatorOptions
 from github.emulator.store.checks import CheckRun
 from github.emulator.store.repositories import Repository
 from github.emulator.store.runs import Job, Run
@@ -29,7 +29,7 @@ _GOOD = ("success", "neutral", "skipped")
 class Engine:
     """Reacts to pushes and pull requests. Everything happens on the server's loop; what comes before it waits."""
 
-    def __init__(self, forge: Forge, faults: Faults, mint: Mint, options: Options) -> None:
+    def __init__(self, forge: Forge, faults: Faults, mint: Mint, options: EmulatorOptions) -> None:
         self._forge, self._store, self._faults = forge, forge.store, faults
         self.logs = LogShelf(forge.store)
         self._starter = Starter(forge)
@@ -92,7 +92,7 @@ class Engine:
 
     # runs
 
-    def _go(self, start: Start) -> None:
+    def _go(self, start: StartedRun) -> None:
         run, one = start.run, start.found
         acts.tell_run(self._forge, run, "requested")
         if one.spec is None:

@@ -35,7 +35,7 @@ class CannotStart(Exception):
 
 
 @dataclass(frozen=True)
-class Start:
+class StartedRun:
     """A new run and its workflow. `wait`: somebody has to approve it first."""
 
     run: Run
@@ -49,7 +49,7 @@ class Starter:
     def __init__(self, forge: Forge) -> None:
         self._forge, self._store = forge, forge.store
 
-    def of_event(self, event: Event) -> list[Start]:
+    def of_event(self, event: Event) -> list[StartedRun]:
         """What starts now. What a job's own token does starts nothing but approval-bound runs of its pull requests."""
         repository, payload, by = event.repository, event.payload, event.sender
         if by.login == ACTIONS_BOT and event.name not in ("pull_request", "workflow_run", "repository_dispatch"):
@@ -73,7 +73,7 @@ class Starter:
         run = self._store.runs.get(run_id)
         return 1 + self._chain(run.payload["workflow_run"]["id"]) if run and run.event == "workflow_run" else 0
 
-    def _of_push(self, repository: Repository, update: Update, by: User) -> Iterator[Start]:
+    def _of_push(self, repository: Repository, update: Update, by: User) -> Iterator[StartedRun]:
         """A branch or tag was created or moved."""
         git, commit = repository.git, repository.git.resolve(update.new)
         if commit is None or triggers.skips(commits.read(git, commit).message):
@@ -84,9 +84,9 @@ class Starter:
         for one in planning.wanted(found, occasion) if occasion else []:
             run = self._run(repository, one, "push", update.ref, commit, commit, name, repository, by)
             run.before = update.old
-            yield Start(run, one)
+            yield StartedRun(run, one)
 
-    def _of_pull(self, pull: Pull, name: str, event: Event) -> Iterator[Start]:
+    def _of_pull(self, pull: Pull, name: str, event: Event) -> Iterator[StartedRun]:
         """A pull request was opened or changed. With a conflict nothing runs on its test merge."""
         repository, git, by = pull.repository, pull.repository.git, event.sender
         pulls.compute_merge(self._store, pull)
@@ -106,11 +106,11 @@ class Starter:
             if name in REVIEW_EVENTS:
                 run.payload = dict(event.payload)
             approval = by.login == ACTIONS_BOT or planning.needs_approval(self._store, pull)
-            yield Start(run, one, wait=not of_base and approval)
+            yield StartedRun(run, one, wait=not of_base and approval)
 
     def of_default_branch(
         self, repository: Repository, name: str, action: str | None, payload: Json, by: User
-    ) -> list[Start]:
+    ) -> list[StartedRun]:
         """Runs of the default branch's workflows that want this event."""
         commit = repository.git.resolve(f"refs/heads/{repository.default_branch}")
         if commit is None:
@@ -123,10 +123,10 @@ class Starter:
         for one in planning.wanted(planning.workflows(repository.git, commit), occasion):
             run = self._run(repository, one, name, ref, commit, commit, repository.default_branch, repository, by)
             run.action, run.payload = action, {"action": action, **payload} if action else dict(payload)
-            starts.append(Start(run, one))
+            starts.append(StartedRun(run, one))
         return starts
 
-    def dispatched(self, repository: Repository, workflow: str, ref: str, inputs: Json, by: User) -> Start:
+    def dispatched(self, repository: Repository, workflow: str, ref: str, inputs: Json, by: User) -> StartedRun:
         """A run by hand of the workflow with that file name or id. Raises `CannotStart`."""
         sha = repository.git.resolve(ref.removeprefix("refs/heads/").removeprefix("refs/tags/"))
         if sha is None:
@@ -148,7 +148,7 @@ class Starter:
         run = self._run(repository, one, "workflow_dispatch", full, sha, sha, name, repository, by)
         run.inputs = {key: (item or {}).get("default", "") for key, item in declared.items()} | inputs
         run.payload = {"inputs": run.inputs, "ref": full, "workflow": path}
-        return Start(run, one)
+        return StartedRun(run, one)
 
     def _run(
         self,

@@ -43,7 +43,7 @@ def diff_answer(call: "Call", resource: str, old: str, new: str) -> Answer:
     """A difference as text; 406 `too_large` beyond GitHub's limits."""
     try:
         text = diff.limited(call.repository.git, old, new)
-    except diff.TooLarge as error:
+    except diff.DiffTooLarge as error:
         flaw = {"resource": resource, "field": "diff", "code": "too_large"}
         raise Refusal(406, str(error), {"errors": [flaw]}) from error
     return Answer(200, text.encode(), media="application/vnd.github.diff; charset=utf-8")

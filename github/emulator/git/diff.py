@@ -67,19 +67,19 @@ def _patches(git: GitRepository, old: str, new: str) -> list[str | None]:
     return found
 
 
-class TooLarge(Exception):
+class DiffTooLarge(Exception):
     """The difference is more than the API gives as text; the message is GitHub's."""
 
 
 def limited(git: GitRepository, old: str, new: str) -> str:
-    """`unified`, within GitHub's limits. Raises `TooLarge`."""
+    """`unified`, within GitHub's limits. Raises `DiffTooLarge`."""
     files = git.run("diff", "-M", "--name-only", "-z", old, new, "--").count(b"\0")
     if files > MAX_DIFF_FILES:
         text = "Consider using 'List pull requests files' API or locally cloning the repository instead."
-        raise TooLarge(f"Sorry, the diff exceeded the maximum number of files ({MAX_DIFF_FILES}). {text}")
+        raise DiffTooLarge(f"Sorry, the diff exceeded the maximum number of files ({MAX_DIFF_FILES}). {text}")
     text = unified(git, old, new)
     if text.count("\n") > MAX_DIFF_LINES:
-        raise TooLarge(f"Sorry, the diff exceeded the maximum number of lines ({MAX_DIFF_LINES})")
+        raise DiffTooLarge(f"Sorry, the diff exceeded the maximum number of lines ({MAX_DIFF_LINES})")
     return text
 
 

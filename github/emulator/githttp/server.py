@@ -143,7 +143,7 @@ class GitHttp:
                 refused[ref] = verdict.reason
         return JSONResponse({"remote": remote, "refused": refused})
 
-    def _objects(self, push: Push, update: Update) -> policy.Refused | None:
+    def _objects(self, push: Push, update: Update) -> policy.RefusedPush | None:
         """A push whose LFS objects are not here is refused."""
         gone = lfs_objects.missing(self._hub.store, push.repository, update)
         if not gone:
@@ -151,7 +151,7 @@ class GitHttp:
         noun = "object" if len(gone) == 1 else "objects"
         first = f"error: GH008: Your push referenced at least {len(gone)} unknown Git LFS {noun}:"
         words = (first, *[f"    {oid}" for oid in gone], "Try to push them with 'git lfs push --all'.")
-        return policy.Refused("pre-receive hook declined", words)
+        return policy.RefusedPush("pre-receive hook declined", words)
 
     async def _backend(self, request: Request, actor: Actor, repository: Repository, push: bool) -> Response:
         push_id = secrets.token_hex(8)

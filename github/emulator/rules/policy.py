@@ -14,7 +14,7 @@ WORKFLOWS = ".github/workflows/"
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedPush:
     """`reason` goes in brackets after the ref, `remote` are lines before it; REST answers `status` and says `api`."""
 
     reason: str
@@ -23,12 +23,14 @@ class Refused:
     status: int = 422
 
 
-def check(store: Store, repository: Repository, actor: Actor, update: Update) -> Refused | None:
+def check(store: Store, repository: Repository, actor: Actor, update: Update) -> RefusedPush | None:
     """Why this update is refused, or None. The new objects are already in the repository."""
     if update.ref.startswith("refs/pull/"):
-        return Refused("deny updating a hidden ref", api="Reference update failed")
+        return RefusedPush("deny updating a hidden ref", api="Reference update failed")
     if update.ref == f"refs/heads/{repository.default_branch}" and update.new == ZERO:
-        return Refused("refusing to delete the current branch: " + update.ref, api="Cannot delete the default branch")
+        return RefusedPush(
+            "refusing to delete the current branch: " + update.ref, api="Cannot delete the default branch"
+        )
     if not update.ref.startswith("refs/heads/"):
         return None
     branch = update.ref.removeprefix("refs/heads/")
@@ -39,7 +41,7 @@ def check(store: Store, repository: Repository, actor: Actor, update: Update) ->
     )
 
 
-def _protected(store: Store, repository: Repository, actor: Actor, update: Update, branch: str) -> Refused | None:
+def _protected(store: Store, repository: Repository, actor: Actor, update: Update, branch: str) -> RefusedPush | None:
     protection = repository.protections.get(branch)
     if protection is None or not protection.refuse_pushes:
         return None
@@ -57,7 +59,7 @@ def _protected(store: Store, repository: Repository, actor: Actor, update: Updat
         remote.append(f"error: {named if count == 1 else f'{count} of {count} required status {noun} expected.'}")
     else:
         remote.append("error: Changes must be made through a pull request.")
-    return Refused("protected branch hook declined", tuple(remote), remote[-1].removeprefix("error: "))
+    return RefusedPush("protected branch hook declined", tuple(remote), remote[-1].removeprefix("error: "))
 
 
 def bypasses(actor: Actor, ruleset: Ruleset) -> bool:
@@ -65,7 +67,7 @@ def bypasses(actor: Actor, ruleset: Ruleset) -> bool:
     return actor.token is not None and actor.token.installation.app.id in ruleset.bypass
 
 
-def _ruled(store: Store, repository: Repository, actor: Actor, update: Update, branch: str) -> Refused | None:
+def _ruled(store: Store, repository: Repository, actor: Actor, update: Update, branch: str) -> RefusedPush | None:
     binding = [rule for ruleset, rule in rules_for(repository, branch) if not bypasses(actor, ruleset)]
     found = [text for rule in binding if (text := broken(store, repository, rule, update))]
     if not found:
@@ -74,10 +76,10 @@ def _ruled(store: Store, repository: Repository, actor: Actor, update: Update, b
     for text in found:
         remote += [f"- {text}", ""]
     api = "Repository rule violations found\n\n" + "\n\n".join(found) + "\n\n"
-    return Refused("push declined due to repository rule violations", tuple(remote), api)
+    return RefusedPush("push declined due to repository rule violations", tuple(remote), api)
 
 
-def _workflows(repository: Repository, actor: Actor, update: Update) -> Refused | None:
+def _workflows(repository: Repository, actor: Actor, update: Update) -> RefusedPush | None:
     """An App without `workflows` may not bring workflow files that the repository's refs have not already."""
     if actor.token is None or "workflows" in actor.token.permissions or update.new == ZERO:
         return None
@@ -88,5 +90,5 @@ def _workflows(repository: Repository, actor: Actor, update: Update) -> Refused 
         touched = next((name for name in names if name), None)
         if touched is not None:
             text = f"refusing to allow a GitHub App to create or update workflow `{touched}` without `workflows`"
-            return Refused(f"{text} permission", api="Resource not accessible by integration", status=403)
+            return RefusedPush(f"{text} permission", api="Resource not accessible by integration", status=403)
     return None

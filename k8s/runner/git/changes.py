@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .. import protocol
-from ..protocol import Change, Limits
+from ..protocol import Change, TurnLimits
 from . import leftovers
 from .command import Git
 
@@ -29,7 +29,7 @@ class TooMany(Exception):
     """More changed files than the turn may have; `str()` says it in words."""
 
 
-class TooLarge(Exception):
+class ChangesTooLarge(Exception):
     """Larger changes than the turn may have; `str()` says it in words."""
 
 
@@ -43,11 +43,11 @@ class Report:
     left_out: list[str] = field(default_factory=list)
 
 
-def find(git: Git, base: str, limits: Limits, merged: str | None = None) -> Report:
+def find(git: Git, base: str, limits: TurnLimits, merged: str | None = None) -> Report:
     """Compare the working tree of `git` with commit `base`. Writes the new objects into its git directory.
 
     What stands in the tree of `merged` (a commit that was merged before the agent began) does not count towards the
-    limits. Raises `TooMany`, `TooLarge`, `GitError`.
+    limits. Raises `TooMany`, `ChangesTooLarge`, `GitError`.
     """
     worktree = git.work_tree
     assert worktree is not None  # noqa: S101 - the caller's mistake, not data
@@ -165,18 +165,18 @@ def _size(worktree: Path, path: bytes) -> int:
     return 0 if stat.S_ISDIR(about.st_mode) else about.st_size
 
 
-def _too_many(count: int, limits: Limits) -> str:
+def _too_many(count: int, limits: TurnLimits) -> str:
     return f"{count} files changed; the limit is {limits.changed_files}"
 
 
-def _weigh(sizes: Iterable[tuple[str, int]], limits: Limits) -> None:
+def _weigh(sizes: Iterable[tuple[str, int]], limits: TurnLimits) -> None:
     total = 0
     for path, size in sizes:
         if size > limits.file_bytes:
-            raise TooLarge(f"{path} has {size} bytes; the limit for one file is {limits.file_bytes}")
+            raise ChangesTooLarge(f"{path} has {size} bytes; the limit for one file is {limits.file_bytes}")
         total += size
     if total > limits.changed_bytes:
-        raise TooLarge(f"the changed files have {total} bytes together; the limit is {limits.changed_bytes}")
+        raise ChangesTooLarge(f"the changed files have {total} bytes together; the limit is {limits.changed_bytes}")
 
 
 def _changes(git: Git, base: str) -> list[Change]:

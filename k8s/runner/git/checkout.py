@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..files import make_folders
-from ..protocol import SHA_PATTERN, Repository
+from ..protocol import SHA_PATTERN, TurnRepository
 from ..state import Home, remove_tree
 from .command import Git, GitError, make_private
 from .object_store import Store
@@ -42,7 +42,7 @@ class CheckoutFailed(Exception):
 class Checkout:
     """One checkout in a home."""
 
-    def __init__(self, home: Home, workdir: Path, repository: Repository, store: Store) -> None:
+    def __init__(self, home: Home, workdir: Path, repository: TurnRepository, store: Store) -> None:
         self.workdir = workdir
         self._home = home
         self._repository = repository

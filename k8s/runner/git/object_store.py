@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..processes import process_tree
-from ..protocol import FetchToken, Repository
+from ..protocol import FetchToken, TurnRepository
 from ..state import Home, lock, remove_tree, sign
 from .command import Git, GitError, make_private
 
@@ -34,7 +34,7 @@ class FetchFailed(Exception):
 class Store:
     """What we hold of one repository."""
 
-    def __init__(self, home: Home, repository: Repository, tick: Callable[[], None] | None = None) -> None:
+    def __init__(self, home: Home, repository: TurnRepository, tick: Callable[[], None] | None = None) -> None:
         self.path = home.root / "repos" / str(repository.id)
         self.objects = self.path / "objects"
         self.shallow = self.path / "shallow"
@@ -170,7 +170,7 @@ def _unadvertised(said: str) -> bool:
     return "not our ref" in said or "unadvertised object" in said or "couldn't find remote ref" in said
 
 
-def _in_words(said: str, repository: Repository, secrets: tuple[str, ...]) -> str:
+def _in_words(said: str, repository: TurnRepository, secrets: tuple[str, ...]) -> str:
     for secret in secrets:
         said = said.replace(secret, "***")
     lines = [line for line in said.splitlines() if line.strip()]

@@ -30,7 +30,7 @@ class Gone(Exception):
     """The service does not know the turn (any more), or it is over: drop it."""
 
 
-class Refused(Exception):
+class RefusedByService(Exception):
     """The box token was refused for `REFUSED_SECONDS`."""
 
 
@@ -146,7 +146,7 @@ class Link:
         """A request about a turn, until it is answered: the JSON of the answer, None where there is none.
 
         `patience` is how many seconds to go on trying, None for ever. `restart` is called before a try that follows
-        one whose body may have gone into `into` in part. Raises `Unreachable`, `Gone`, `Rejected`, `Refused`.
+        one whose body may have gone into `into` in part. Raises `Unreachable`, `Gone`, `Rejected`, `RefusedByService`.
         """
         began = time.monotonic()
         refused_since: float | None = None
@@ -171,11 +171,11 @@ class Link:
                 restart()
 
     def refused(self, since: float | None) -> float:
-        """Note a refused token. Answers since when. Raises `Refused` when that is too long ago."""
+        """Note a refused token. Answers since when. Raises `RefusedByService` when that is too long ago."""
         now = time.monotonic()
         since = now if since is None else since
         if now - since >= REFUSED_SECONDS:
-            raise Refused(f"the service has refused the box token for {now - since:.0f} s")
+            raise RefusedByService(f"the service has refused the box token for {now - since:.0f} s")
         return since
 
     def output(self, turn: str, output: protocol.Output, *, patience: float | None = None) -> protocol.OutputAnswer:

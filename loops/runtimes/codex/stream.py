@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from loops.runtimes.base import JSON, Ending, RuntimeEvent
+from loops.runtimes.base import JSON, ProcessEnd, RuntimeEvent
 from loops.runtimes.codex.failures import FAILURES
 from loops.runtimes.lines import LineParser, event, short, status, text_of, usage
 
@@ -17,7 +17,7 @@ class CodexParser(LineParser):
     signs = FAILURES
     cumulative = True
 
-    def _left(self, ending: Ending) -> str:
+    def _left(self, ending: ProcessEnd) -> str:
         left = next((text for path, text in ending.files.items() if path.endswith("last-message.txt")), b"")
         return left.decode(errors="replace").strip()
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Self
 
-from loops.runtimes.base import JSON, SUMMARY_TEXT, Ending, Outcome, RuntimeEvent, clip, process_error
+from loops.runtimes.base import JSON, SUMMARY_TEXT, Outcome, ProcessEnd, RuntimeEvent, clip, process_error
 
 
 class CommandParser:
@@ -26,7 +26,7 @@ class CommandParser:
         """The tail."""
         return {"tail": self._tail}
 
-    def outcome(self, ending: Ending) -> Outcome:
+    def outcome(self, ending: ProcessEnd) -> Outcome:
         """The tail of stdout. A program has only its exit code to say that it failed, so that counts as no answer."""
         message = self._tail.strip()
         well = ending.reason == "exited" and ending.exit_code == 0

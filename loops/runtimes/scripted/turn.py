@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from loops.runtimes import registry
-from loops.runtimes.base import Credential, Ending, Invocation, TurnRequest
+from loops.runtimes.base import Credential, Invocation, ProcessEnd, TurnRequest
 from loops.runtimes.scripted.brain import Script
 from loops.runtimes.scripted.replies import Edit, Read, Reply
 from loops.runtimes.scripted.server import ModelServer
@@ -62,7 +62,7 @@ def _turn(home: Path, server: ModelServer, given: argparse.Namespace) -> int:
     parser = runtime.parser()
     for line in done.stdout.splitlines():
         parser.parse(line)
-    outcome = parser.outcome(Ending(done.returncode, stderr_tail=done.stderr))
+    outcome = parser.outcome(ProcessEnd(done.returncode, stderr_tail=done.stderr))
     changed = (checkout / "light.txt").read_text() == "green\n"
     if changed and not outcome.error:
         print(f"{given.runtime}: one scripted turn, “{outcome.message}”")

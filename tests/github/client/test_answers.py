@@ -25,7 +25,7 @@ def error(status: int, body: Any, **headers: str) -> errors.GitHubError:
         (403, {"message": "Must have admin rights"}, errors.Forbidden),
         (404, {"message": "Not Found"}, errors.NotFound),
         (403, {"message": "Unable to create comment because issue is locked."}, errors.Locked),
-        (406, {"message": "Sorry, the diff exceeded the maximum number of lines (20000)"}, errors.TooLarge),
+        (406, {"message": "Sorry, the diff exceeded the maximum number of lines (20000)"}, errors.AnswerTooLarge),
         (409, {"message": "Git Repository is empty."}, errors.EmptyRepository),
         (409, {"message": "Merge conflict"}, errors.Conflict),
         (410, {"message": "Issues are disabled for this repo"}, errors.Gone),

@@ -19,7 +19,7 @@ from github.client.errors import (
 from github.client.repository import RepositoryHandle
 from github.client.scopes import CLONE, Scope
 from github.emulator.local import LocalGitHub
-from github.emulator.options import Options
+from github.emulator.options import EmulatorOptions
 from github.repositories.queries import facts
 from tests.github.conftest import Connect, Spot, TestClock
 
@@ -282,7 +282,7 @@ async def test_another_repository_under_the_old_name_is_not_taken_for_ours(
 
 
 async def test_on_enterprise_server_the_api_is_below_api_v3() -> None:
-    async with LocalGitHub(options=Options(enterprise=True)) as local:
+    async with LocalGitHub(options=EmulatorOptions(enterprise=True)) as local:
         row = local.add_repository("octo/app")
         installation = local.install("octo", ["app"])
         app = GitHubApp(local.app.id, local.app.private_key, api_url=local.api_url + "/", clock=TestClock(local))

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from github.publishing.commits import MAX_SUBJECT, Person, commit_message, turn_of
+from github.publishing.commits import MAX_SUBJECT, CoAuthor, commit_message, turn_of
 
-ALICE = Person(10, "alice")
+ALICE = CoAuthor(10, "alice")
 
 
 def test_a_message_has_a_subject_a_body_and_our_trailers_at_its_end() -> None:

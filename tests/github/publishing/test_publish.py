@@ -21,7 +21,7 @@ from github.client.errors import (
 from github.client.repository import RepositoryHandle
 from github.emulator.local import LocalGitHub
 from github.publishing.branches import create, delete, fast_forward
-from github.publishing.commits import Person, commit_message
+from github.publishing.commits import CoAuthor, commit_message
 from github.publishing.publish import HistoryRewritten, MergeConflict, Publication, publish
 from github.publishing.trees import BadChange, FileChange, TreeMismatch
 from github.repositories.queries import branch, head
@@ -56,7 +56,7 @@ class Turn:
             content = await asyncio.to_thread(self._blob, sha)
             self.contents[sha] = content
             changes.append(FileChange(path, mode, sha, len(content)))
-        text = message or commit_message("Fix it", "Because.", turn=self.name, co_authors=[Person(10, "alice")])
+        text = message or commit_message("Fix it", "Because.", turn=self.name, co_authors=[CoAuthor(10, "alice")])
         return Publication(self.name, self.branch, parent, tree, changes, text)
 
     def _blob(self, sha: str) -> bytes:

@@ -16,7 +16,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
 from k8s.native import history
-from k8s.native.loop import Options, run
+from k8s.native.loop import RunOptions, run
 from k8s.native.memory import MemoryWorkspace
 from k8s.native.workspace import Executed
 
@@ -60,7 +60,7 @@ async def test_a_run_reads_edits_checks_and_answers() -> None:
         {"bash": {"command": "pytest"}},
         "It is green.",
     )
-    result = await run(Options("Make it green."), workspace, script, heard)
+    result = await run(RunOptions("Make it green."), workspace, script, heard)
     assert (result.text.strip(), result.steps, result.error) == ("It is green.", 4, None)
     assert result.changed_files == ["a.py"] and "+green" in result.diff
     assert [told["name"] for told in heard.of("tool_started")] == ["read_file", "edit_file", "bash"]
@@ -73,7 +73,7 @@ async def test_a_run_reads_edits_checks_and_answers() -> None:
 
 async def test_steps_are_capped() -> None:
     heard = Heard()
-    result = await run(Options("Go on.", max_steps=3), MemoryWorkspace(), model({"list_dir": {}}), heard)
+    result = await run(RunOptions("Go on.", max_steps=3), MemoryWorkspace(), model({"list_dir": {}}), heard)
     assert (result.steps, result.limit) == (3, "steps")
     assert result.error == "Reached the maximum number of steps (3)."
 
@@ -81,7 +81,7 @@ async def test_steps_are_capped() -> None:
 async def test_a_tool_that_fails_or_does_not_exist_goes_back_to_the_model() -> None:
     heard = Heard()
     script = model({"read_file": {"path": "none"}}, {"no_such_tool": {}}, {"read_file": {"wrong": 1}}, "Gave up.")
-    result = await run(Options("Try."), MemoryWorkspace(), script, heard)
+    result = await run(RunOptions("Try."), MemoryWorkspace(), script, heard)
     assert result.text.strip() == "Gave up."
     assert [told["ok"] for told in heard.of("tool_completed")] == [False, False, False]
 
@@ -89,7 +89,7 @@ async def test_a_tool_that_fails_or_does_not_exist_goes_back_to_the_model() -> N
 @pytest.mark.parametrize("wrong", [{"read_file": {"wrong": 1}}, {"read_file": {"path": 7}}, {"no_such_tool": {}}])
 async def test_a_model_that_keeps_calling_a_tool_wrongly_may_go_on(wrong: dict[str, Any]) -> None:
     heard = Heard()
-    result = await run(Options("Try."), MemoryWorkspace({"a": "x"}), model(wrong, wrong, wrong, "At last."), heard)
+    result = await run(RunOptions("Try."), MemoryWorkspace({"a": "x"}), model(wrong, wrong, wrong, "At last."), heard)
     assert (result.text.strip(), result.error) == ("At last.", None)
     assert [told["ok"] for told in heard.of("tool_completed")] == [False, False, False]
 
@@ -118,7 +118,7 @@ CUT, OVERLOADED = ModelConnectionError("m", "Connection error."), ModelOverloade
 async def test_an_answer_that_is_cut_off_is_asked_for_again_and_nothing_is_done_twice() -> None:
     workspace, heard = MemoryWorkspace({"a": "1"}, {"make": Executed(0, "made\n", "")}), Heard()
     script = moody(CUT, {"bash": {"command": "make"}}, OVERLOADED, CUT, "Made it.")
-    result = await run(Options("Make."), workspace, script, heard, pauses=(0, 0, 0))
+    result = await run(RunOptions("Make."), workspace, script, heard, pauses=(0, 0, 0))
     assert (result.text.strip(), result.error, result.steps) == ("Made it.", None, 2)
     assert workspace.ran == ["make"] and len(heard.of("status")) == 3
     assert len({told["message_id"] for told in heard.of("assistant_delta")}) == 4
@@ -136,34 +136,34 @@ async def test_an_answer_that_is_cut_off_is_asked_for_again_and_nothing_is_done_
 )
 async def test_what_does_not_pass_is_an_error(failures: list[Exception], asked: int, said: str) -> None:
     heard = Heard()
-    result = await run(Options("Go."), MemoryWorkspace(), moody(*failures), heard, pauses=(0, 0))
+    result = await run(RunOptions("Go."), MemoryWorkspace(), moody(*failures), heard, pauses=(0, 0))
     assert said in (result.error or "") and len(heard.of("status")) == asked - 1
 
 
 async def test_a_conversation_is_kept_after_each_step_and_can_be_gone_on_with() -> None:
     kept: list[Sequence[ModelMessage]] = []
     script = model({"list_dir": {}}, {"list_dir": {}}, "Done.")
-    await run(Options("Look."), MemoryWorkspace(), script, Heard(), keep=kept.append)
+    await run(RunOptions("Look."), MemoryWorkspace(), script, Heard(), keep=kept.append)
     assert [len(messages) for messages in kept] == [1, 3, 5, 6]
     for messages in kept[:3]:
-        again = await run(Options("And?", history=messages), MemoryWorkspace(), model("x", "x", "x", "Go."), Heard())
+        again = await run(RunOptions("And?", history=messages), MemoryWorkspace(), model("x", "x", "x", "Go."), Heard())
         assert again.error is None
 
 
 async def test_a_read_only_run_has_no_tool_that_changes() -> None:
     workspace, heard = MemoryWorkspace({"a": "x"}), Heard()
     script = model({"write_file": {"path": "a", "content": "y"}}, "I may not.")
-    result = await run(Options("Change a.", read_only=True), workspace, script, heard)
+    result = await run(RunOptions("Change a.", read_only=True), workspace, script, heard)
     assert (workspace.read_file("a"), result.diff) == ("x", "")
 
 
 async def test_a_conversation_goes_on_from_disk(tmp_path: Path) -> None:
-    first = await run(Options("One."), MemoryWorkspace(), model("First answer."), Heard())
+    first = await run(RunOptions("One."), MemoryWorkspace(), model("First answer."), Heard())
     identity = history.new_id()
     history.write(tmp_path / "kept", identity, first.messages)
     kept = history.read(tmp_path / "kept", identity)
     assert (tmp_path / "kept" / f"{identity}.json").stat().st_mode & 0o777 == 0o600
-    second = await run(Options("Two.", history=kept), MemoryWorkspace(), model("x", "Second answer."), Heard())
+    second = await run(RunOptions("Two.", history=kept), MemoryWorkspace(), model("x", "Second answer."), Heard())
     assert second.text.strip() == "Second answer."
     texts = [part.content for message in second.messages for part in message.parts if isinstance(part, TextPart)]
     assert [text.strip() for text in texts] == ["First answer.", "Second answer."]

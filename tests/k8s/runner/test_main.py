@@ -12,7 +12,7 @@ import pytest
 from k8s.runner import protocol
 from k8s.runner.main import read_options
 from k8s.runner.service import link
-from k8s.runner.service.link import Gone, Link, Refused, Rejected, Unreachable
+from k8s.runner.service.link import Gone, Link, RefusedByService, Rejected, Unreachable
 from tests.k8s.runner.conftest import RUNNER, Box
 from tests.k8s.runner.double import BOX, Service
 
@@ -106,7 +106,7 @@ def test_a_token_that_was_changed_is_read_anew(line: Link, service: Service, box
 
 def test_a_token_that_stays_refused_ends_in_giving_up(line: Link, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(link, "REFUSED_SECONDS", 0.1)
-    with pytest.raises(Refused):
+    with pytest.raises(RefusedByService):
         line.output("t_1", protocol.Output(0))
 
 

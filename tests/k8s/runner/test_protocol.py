@@ -35,7 +35,7 @@ def test_a_turn_is_read_with_its_nested_parts_and_what_is_unknown_is_ignored() -
     assert turn.repository is not None
     assert turn.repository.merge == protocol.Merge(ref="refs/heads/main", sha="b" * 40)
     assert turn.files == [protocol.TurnFile(path=".codex/auth.json", content="e30=", mode=0o600, read_back=True)]
-    assert turn.limits == protocol.Limits(seconds=60, output_bytes=10)
+    assert turn.limits == protocol.TurnLimits(seconds=60, output_bytes=10)
 
 
 def test_a_turn_goes_through_json_and_back_unchanged() -> None:

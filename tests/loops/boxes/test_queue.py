@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loops.boxes.queue import Bounds, Start, Up, Verdict, Wait, Waiting, Why, schedule, words
+from loops.boxes.queue import Bounds, MayStart, Up, Verdict, Wait, Waiting, Why, schedule, words
 
 BOUNDS = Bounds(turns=3, installation_boxes=4, boxes=5)
 
@@ -25,24 +25,24 @@ MINE = Up("mine", "1/1", 1, busy=False, used_at=10.0)
 @pytest.mark.parametrize(
     ("name", "waiting", "boxes", "verdicts"),
     [
-        ("the first turn has a box made for it", [turn(1)], [], [Start()]),
-        ("a box that is up is used again", [turn(1)], [MINE], [Start("mine")]),
+        ("the first turn has a box made for it", [turn(1)], [], [MayStart()]),
+        ("a box that is up is used again", [turn(1)], [MINE], [MayStart("mine")]),
         ("a busy box has one turn at a time", [turn(1)], [replace(MINE, busy=True)], [Wait(Why.OWN_BOX, 1)]),
-        ("two turns of one person follow each other", [turn(1, 1), turn(2, 1)], [], [Start(), Wait(Why.OWN_BOX, 1)]),
+        ("two turns of one person follow each other", [turn(1, 1), turn(2, 1)], [], [MayStart(), Wait(Why.OWN_BOX, 1)]),
         (
             "a full account waits, another one does not",
             [turn(1), turn(2), turn(3, installation=2)],
             [up("a"), up("b"), up("c")],
-            [Wait(Why.TURNS, 1), Wait(Why.TURNS, 2), Start()],
+            [Wait(Why.TURNS, 1), Wait(Why.TURNS, 2), MayStart()],
         ),
         (
             "places are given in order",
             [turn(1), turn(2), turn(3)],
             [up("a"), up("b")],
-            [Start(), Wait(Why.TURNS, 1), Wait(Why.TURNS, 2)],
+            [MayStart(), Wait(Why.TURNS, 1), Wait(Why.TURNS, 2)],
         ),
-        ("a newcomer takes a spare", [turn(1), turn(2)], [SPARE], [Start("spare"), Start()]),
-        ("somebody with a home takes no spare", [turn(1, home=True)], [SPARE], [Start()]),
+        ("a newcomer takes a spare", [turn(1), turn(2)], [SPARE], [MayStart("spare"), MayStart()]),
+        ("somebody with a home takes no spare", [turn(1, home=True)], [SPARE], [MayStart()]),
         (
             "an idle box makes room, the longest idle first",
             [turn(9, installation=2)],
@@ -53,25 +53,25 @@ MINE = Up("mine", "1/1", 1, busy=False, used_at=10.0)
                 up("d"),
                 up("e", installation=3),
             ],
-            [Start(None, ("c",))],
+            [MayStart(None, ("c",))],
         ),
         (
             "an account that is full of idle boxes gives up one of its own",
             [turn(9)],
             [up("z", busy=False, installation=2), *(up(name, busy=False, used=3) for name in "abcd")],
-            [Start(None, ("a",))],
+            [MayStart(None, ("a",))],
         ),
         (
             "where both bounds are met by one idle box of the account it makes room for both",
             [turn(9)],
             [up("idle", busy=False), up("a", installation=2), *(up(name, busy=False, used=9) for name in "bcd")],
-            [Start(None, ("idle",))],
+            [MayStart(None, ("idle",))],
         ),
         (
             "above a bound that was lowered as many go as have to, and none twice",
             [turn(9)],
             [*(up(name, busy=False, used=9) for name in "abcdef"), up("z", busy=False, installation=2)],
-            [Start(None, ("a", "b", "c"))],
+            [MayStart(None, ("a", "b", "c"))],
         ),
         (
             "what cannot make enough room makes none",
@@ -89,13 +89,13 @@ MINE = Up("mine", "1/1", 1, busy=False, used_at=10.0)
             "a spare makes room for somebody whom it does not fit",
             [turn(9, installation=9, home=True)],
             [SPARE, *(up(name, installation=number) for number, name in enumerate("abcd"))],
-            [Start(None, ("spare",))],
+            [MayStart(None, ("spare",))],
         ),
         (
             "a box given to the first in line is no longer there for its owner behind",
             [turn(9, installation=9), turn(1, 1)],
             [MINE, *(up(name, installation=number) for number, name in enumerate("abcd", 2))],
-            [Start(None, ("mine",)), Wait(Why.BOXES, 1)],
+            [MayStart(None, ("mine",)), Wait(Why.BOXES, 1)],
         ),
     ],
 )
@@ -136,8 +136,8 @@ def test_whatever_rows_there_are_each_turn_gets_an_answer_and_no_box_ends_that_w
     there = {box.name: box for box in boxes}
     verdicts = schedule(waiting, there.values(), bounds)
     assert set(verdicts) == {each.turn for each in waiting}
-    ended = [name for verdict in verdicts.values() if isinstance(verdict, Start) for name in verdict.ends]
+    ended = [name for verdict in verdicts.values() if isinstance(verdict, MayStart) for name in verdict.ends]
     assert len(set(ended)) == len(ended)
     assert not [name for name in ended if name in there and there[name].busy]
-    made = sum(isinstance(verdict, Start) and verdict.box is None for verdict in verdicts.values())
+    made = sum(isinstance(verdict, MayStart) and verdict.box is None for verdict in verdicts.values())
     assert not made or len(there) - len(ended) + made <= max(bounds.boxes, sum(box.busy for box in there.values()))

@@ -4,7 +4,7 @@ from typing import Literal
 import pytest
 
 from github.checks.model import Check, Kind
-from loops.checks.collect import Failure, Found, fingerprint
+from loops.checks.collect import CollectedCheck, Failure, fingerprint
 from loops.checks.next_attempt import GiveUp, History, Repair, Rerun, asked_about_checks, choose
 from loops.evidence.model import Distilled
 
@@ -14,7 +14,7 @@ FRESH = History(0, (), 0)
 def failure(name: str, kind: Literal["test", "infrastructure"] = "test", mark: str | None = None) -> Failure:
     check = Check(Kind.JOB, 1, name, 2, "github-actions", "failure")
     distilled = Distilled("", kind, "", mark or name)
-    return Failure((name,), distilled, Found(check, distilled), (check,))
+    return Failure((name,), distilled, CollectedCheck(check, distilled), (check,))
 
 
 UNIT, LINT, NETWORK = failure("unit"), failure("lint"), failure("e2e", "infrastructure")

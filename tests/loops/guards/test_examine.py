@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from github.repositories.config import Limits, RepositoryConfig
+from github.repositories.config import LimitSettings, RepositoryConfig
 from k8s.runner.protocol import Change
 from loops.guards import Proposal, examine
 from loops.secrets.redact import Redactor
@@ -144,7 +144,7 @@ async def test_a_rename_out_of_a_protected_folder_and_one_into_it_are_both_refus
 
 async def test_more_files_or_bytes_than_allowed_are_refused_with_the_numbers(tmp_path: Path) -> None:
     turn = Turn(tmp_path, {}, {f"f{number}.txt": "x" * 50 for number in range(4)})
-    few = await turn.found(config=RepositoryConfig(limits=Limits(files=3)))
+    few = await turn.found(config=RepositoryConfig(limits=LimitSettings(files=3)))
     assert codes(few.refusals) == ["too_many_files"] and "4 files" in few.refusals[0].text
     assert codes((await turn.found(changed_bytes=100)).refusals) == ["too_many_bytes"]
     assert codes((await turn.found(file_bytes=49)).refusals) == ["file_too_large"] * 4

@@ -5,7 +5,7 @@ from sqlalchemy import select
 
 from github.webhooks.outcomes import Actor, Repo
 from loops import operations
-from loops.operations import Invalid, Start, Unknown
+from loops.operations import Invalid, StartRequest, Unknown
 from loops.sessions.ask import TurnOptions
 from loops.sessions.ask_columns import ask_of
 from loops.sessions.known_accounts import remember_installation, remember_person, remember_repository
@@ -15,7 +15,7 @@ from loops.store.states import SessionStatus
 from loops.store.tables import Audit, Repository, Session, Turn
 from tests.databases import on_sqlite
 
-WISH = Start("acme/widgets", "fix the login\nand test it", person="Ann")
+WISH = StartRequest("acme/widgets", "fix the login\nand test it", person="Ann")
 
 
 @pytest.fixture
@@ -29,13 +29,13 @@ async def known(database: Database) -> Database:
     return database
 
 
-async def started(database: Database, wish: Start = WISH, tenant: int = 3) -> operations.Started:
+async def started(database: Database, wish: StartRequest = WISH, tenant: int = 3) -> operations.Started:
     async with database.write() as tx:
         return await operations.start(tx, tenant, wish, surface="cli", cap=3, now=1000)
 
 
 async def test_a_started_session_waits_for_a_worker_with_one_turn_and_an_audit_line(known: Database) -> None:
-    done = await started(known, Start(7, "fix the login", base="stable", max_steps=9, person="@ann"))
+    done = await started(known, StartRequest(7, "fix the login", base="stable", max_steps=9, person="@ann"))
     async with known.read() as tx:
         row = await tx.get_one(Session, done.row)
         turn = (await tx.execute(select(Turn).where(Turn.session_id == done.row))).scalar_one()
@@ -77,13 +77,17 @@ async def test_a_started_session_waits_for_a_worker_with_one_turn_and_an_audit_l
 )
 async def test_what_cannot_be_started_is_named(known: Database, field: str, change: dict[str, Any]) -> None:
     with pytest.raises(Invalid) as error:
-        await started(known, Start(**{"repository": 7, "instruction": "x", **change}))
+        await started(known, StartRequest(**{"repository": 7, "instruction": "x", **change}))
     assert error.value.field == field
 
 
 @on_sqlite
 async def test_repositories_and_people_have_to_be_known_and_repositories_usable(known: Database) -> None:
-    for wish in (Start("acme/nothing", "x"), Start(9, "x"), Start("acme/widgets", "x", person="bob")):
+    for wish in (
+        StartRequest("acme/nothing", "x"),
+        StartRequest(9, "x"),
+        StartRequest("acme/widgets", "x", person="bob"),
+    ):
         with pytest.raises(Unknown):
             await started(known, wish)
     async with known.write() as tx:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from k8s.runner.protocol import LONGEST_LINE
 from loops.protocol.parse_output import FORCED_AT, PAYLOAD_TEXT, bounded, clean, entries_of, parse_output
-from loops.runtimes.base import EVENT_TEXT, JSON, Ending, Outcome, RuntimeEvent
+from loops.runtimes.base import EVENT_TEXT, JSON, Outcome, ProcessEnd, RuntimeEvent
 from loops.runtimes.command.spec import SPEC as COMMAND
 from loops.runtimes.spec import Price, RuntimeSpec
 from loops.secrets.redact import MASK, Redactor
@@ -31,7 +31,7 @@ class JsonParser:
     def state(self) -> JSON:
         return {"lines": self.lines}
 
-    def outcome(self, ending: Ending) -> Outcome:
+    def outcome(self, ending: ProcessEnd) -> Outcome:
         return Outcome("", None)
 
 

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from loops.runtimes.base import Ending, Invocation, Outcome, RuntimeEvent, TurnRequest
+from loops.runtimes.base import Invocation, Outcome, ProcessEnd, RuntimeEvent, TurnRequest
 from loops.runtimes.spec import RuntimeSpec
 
 
@@ -65,7 +65,7 @@ class Box:
         for line in out.splitlines():
             events += parser.parse(line)
             parser = runtime.parser(parser.state())
-        outcome = parser.outcome(Ending(code, reason, err[-16_000:], left))
+        outcome = parser.outcome(ProcessEnd(code, reason, err[-16_000:], left))
         return Ran(events, outcome, code, out, err, took, left)
 
     def _process(self, invocation: Invocation, seconds: float) -> tuple[str, str, int, str]:

@@ -13,7 +13,7 @@ from typing import Any
 from k8s.runner import protocol
 from k8s.runner.processes import process_tree
 from loops.runtimes import registry
-from loops.runtimes.base import Credential, Ending, Invocation, Outcome, Resume, RuntimeEvent, TurnRequest
+from loops.runtimes.base import Credential, Invocation, Outcome, ProcessEnd, Resume, RuntimeEvent, TurnRequest
 from loops.runtimes.scripted.brain import Script
 from loops.runtimes.scripted.conversation import Conversation
 from loops.runtimes.scripted.replies import Edit, Read, Refusal, Reply, Shell, Step
@@ -170,7 +170,7 @@ class RealCli:
             events += parser.parse(line)
             parser = runtime.parser(json.loads(json.dumps(parser.state())))
         files = {file.path: base64.b64decode(file.content) for file in result.files}
-        outcome = parser.outcome(Ending(result.exit_code, result.reason, result.stderr_tail, files, result.message))
+        outcome = parser.outcome(ProcessEnd(result.exit_code, result.reason, result.stderr_tail, files, result.message))
         survivors = remains(told.turn["marker"]) | _sleepers(box.home)
         contents = {change.path: told.objects[change.sha] for change in result.changes if change.sha}
         asked = server.requests(script or case)[before:]

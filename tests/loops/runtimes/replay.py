@@ -6,20 +6,20 @@ from pathlib import Path
 from typing import Any
 
 from loops.runtimes import registry
-from loops.runtimes.base import Ending, Outcome, RuntimeEvent
+from loops.runtimes.base import Outcome, ProcessEnd, RuntimeEvent
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
 
-def fixture(cli: str, case: str) -> tuple[list[str], Ending]:
+def fixture(cli: str, case: str) -> tuple[list[str], ProcessEnd]:
     """Lines and ending of a recording of ours."""
     told = json.loads((FIXTURES / cli / f"{case}.ending.json").read_text())
     lines = (FIXTURES / cli / f"{case}.jsonl").read_text().splitlines()
-    return lines, Ending(told["exit_code"], stderr_tail=told["stderr"])
+    return lines, ProcessEnd(told["exit_code"], stderr_tail=told["stderr"])
 
 
 def replay(
-    cli: str, lines: list[str], ending: Ending, totals: Mapping[str, float] | None = None
+    cli: str, lines: list[str], ending: ProcessEnd, totals: Mapping[str, float] | None = None
 ) -> tuple[list[list[RuntimeEvent]], Outcome]:
     """The events of each line, and the outcome. Between two lines the state goes through JSON."""
     runtime = registry.get(cli)

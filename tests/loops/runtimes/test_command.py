@@ -2,7 +2,7 @@
 
 import pytest
 
-from loops.runtimes.base import SUMMARY_TEXT, Ending, RuntimeEvent, TurnRequest
+from loops.runtimes.base import SUMMARY_TEXT, ProcessEnd, RuntimeEvent, TurnRequest
 from loops.runtimes.command.spec import SPEC as COMMAND
 
 
@@ -34,7 +34,7 @@ def test_the_final_message_is_the_tail_of_stdout() -> None:
     parser = COMMAND.parser()
     for number in range(1_000):
         parser.parse(f"line {number}")
-    outcome = parser.outcome(Ending(0))
+    outcome = parser.outcome(ProcessEnd(0))
     assert outcome.error is None
     assert outcome.message.endswith("line 998\nline 999")
     assert len(outcome.message) <= SUMMARY_TEXT
@@ -45,21 +45,21 @@ def test_a_restarted_service_goes_on_where_the_last_one_stopped() -> None:
     first.parse("one")
     second = COMMAND.parser(first.state())
     second.parse("two")
-    assert second.outcome(Ending(0)).message == "one\ntwo"
+    assert second.outcome(ProcessEnd(0)).message == "one\ntwo"
 
 
 def test_a_program_that_fails_is_an_error_with_its_last_words() -> None:
     parser = COMMAND.parser()
     parser.parse("starting")
-    outcome = parser.outcome(Ending(1, stderr_tail="Traceback\nKeyError: 'x'\n\n"))
+    outcome = parser.outcome(ProcessEnd(1, stderr_tail="Traceback\nKeyError: 'x'\n\n"))
     assert outcome.error == "The agent command exited with code 1 and gave no answer: KeyError: 'x'"
     assert outcome.message == "starting"
 
 
 def test_a_program_that_was_ended_says_by_what() -> None:
-    outcome = COMMAND.parser().outcome(Ending(None, reason="timeout"))
+    outcome = COMMAND.parser().outcome(ProcessEnd(None, reason="timeout"))
     assert outcome.error == "The agent command was ended (timeout) and gave no answer."
 
 
 def test_a_program_that_says_nothing_and_ends_well_is_no_error() -> None:
-    assert COMMAND.parser().outcome(Ending(0)).error is None
+    assert COMMAND.parser().outcome(ProcessEnd(0)).error is None

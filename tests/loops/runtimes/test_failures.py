@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from loops.runtimes import registry
-from loops.runtimes.base import Ending, Outcome
+from loops.runtimes.base import Outcome, ProcessEnd
 from loops.runtimes.failures import WORDS, FailureKind, Sign, Told, classify
 from loops.sessions.explanations import explain
 from tests.loops.runtimes.replay import replay
@@ -71,9 +71,9 @@ def ended(agent: str, kind: FailureKind) -> Outcome:
     status, code, said, _ = REFUSALS[kind]
     lines, exit_code = STREAMS[agent](status, code, said)
     if kind is FailureKind.KILLED:
-        _, outcome = replay(agent, [], Ending(None, reason="timeout", message="It took longer than 60 seconds."))
+        _, outcome = replay(agent, [], ProcessEnd(None, reason="timeout", message="It took longer than 60 seconds."))
     else:
-        _, outcome = replay(agent, [json.dumps(line) for line in lines], Ending(exit_code))
+        _, outcome = replay(agent, [json.dumps(line) for line in lines], ProcessEnd(exit_code))
     return outcome
 
 
@@ -122,7 +122,7 @@ def test_times_to_wait(told: Told, seconds: float | None) -> None:
 def test_opencodes_headers_tell_the_time_to_wait() -> None:
     data = {"message": "slow", "statusCode": 429, "responseHeaders": {"retry-after": "120"}}
     line = json.dumps({"type": "error", "sessionID": "s", "error": {"name": "APIError", "data": data}})
-    _, outcome = replay("opencode", [line], Ending(1))
+    _, outcome = replay("opencode", [line], ProcessEnd(1))
     assert outcome.failure is not None and outcome.failure.retry_after == 120
 
 
@@ -145,7 +145,7 @@ def test_opencodes_headers_tell_the_time_to_wait() -> None:
 def test_what_a_cli_says_on_stderr_only_is_understood_too(
     agent: str, exit_code: int, stderr: str, kind: FailureKind, said: str
 ) -> None:
-    _, outcome = replay(agent, [], Ending(exit_code, stderr_tail=stderr))
+    _, outcome = replay(agent, [], ProcessEnd(exit_code, stderr_tail=stderr))
     assert outcome.failure is not None and outcome.failure.kind is kind, outcome
     assert said in (outcome.error or "")
 
@@ -157,7 +157,7 @@ def test_an_error_that_passed_says_nothing_of_a_later_end() -> None:
         {"type": "text", "sessionID": "s", "part": {"text": "Done."}},
         {"type": "step_finish", "sessionID": "s", "part": {"reason": "stop"}},
     ]
-    _, outcome = replay("opencode", [json.dumps(line) for line in [*lines, *done]], Ending(1))
+    _, outcome = replay("opencode", [json.dumps(line) for line in [*lines, *done]], ProcessEnd(1))
     assert (outcome.error, outcome.failure) == (None, None)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from k8s.runner import protocol
 from loops.runtimes import registry
-from loops.runtimes.base import Credential, Ending, TurnRequest
+from loops.runtimes.base import Credential, ProcessEnd, TurnRequest
 from loops.runtimes.scripted.brain import Script
 from loops.runtimes.scripted.replies import Reply, Write
 from loops.runtimes.scripted.server import ModelServer
@@ -75,7 +75,7 @@ def test_an_unknown_conversation_can_be_begun_anew() -> None:
     line = '{"kind": "error", "message": "No conversation found with id x", "final": true}'
     parser = registry.get("native").parser()
     parser.parse(line)
-    assert parser.outcome(Ending(1)).retry_fresh
+    assert parser.outcome(ProcessEnd(1)).retry_fresh
 
 
 @pytest.mark.parametrize("line", ["", "{}", "[]", '{"kind": "nonsense"}', '{"kind": "result"}', "Traceback"])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from loops.runtimes import registry
-from loops.runtimes.base import Ending, RuntimeEvent
+from loops.runtimes.base import ProcessEnd, RuntimeEvent
 from tests.loops.runtimes.replay import FIXTURES, fixture, payloads, replay, spent
 
 CLIS = tuple(runtime.name for runtime in registry.agents() if runtime.package)
@@ -80,13 +80,13 @@ def test_tokens_of_claudes_sub_agents_count_and_those_of_a_turn_before_do_not() 
         usage = {"input_tokens": 100, "cache_read_input_tokens": 40, "output_tokens": 20}
         return json.dumps({"type": "result", "subtype": "success", "result": "Done.", "usage": usage, **about})
 
-    first, ended = replay("claude", [result(modelUsage=models((100, 40, 20), (900, 60, 80)))], Ending(0))
+    first, ended = replay("claude", [result(modelUsage=models((100, 40, 20), (900, 60, 80)))], ProcessEnd(0))
     assert (spent(first)["input"], spent(first)["cached"], spent(first)["output"]) == (1100, 100, 100)
     again = result(modelUsage=models((150, 60, 30), (900, 60, 80)))
-    second, _ = replay("claude", [again], Ending(0), totals=ended.totals)
+    second, _ = replay("claude", [again], ProcessEnd(0), totals=ended.totals)
     assert (spent(second)["input"], spent(second)["cached"], spent(second)["output"]) == (70, 20, 10)
     # totals that an older version kept hold the cost alone
-    older, _ = replay("claude", [again], Ending(0), totals={"cost": 1.0})
+    older, _ = replay("claude", [again], ProcessEnd(0), totals={"cost": 1.0})
     assert spent(older)["input"] == 140
 
 
@@ -140,7 +140,7 @@ def test_a_line_that_cannot_be_read_is_a_status_and_never_a_crash(cli: str, line
     assert [event.kind for event in events] in (["status"], ["usage", "error"], ["error"])
     assert all(len(json.dumps(event.payload)) < 200_000 for event in events)
     assert parser.state().keys() == before.keys()
-    assert parser.outcome(Ending(1)).error
+    assert parser.outcome(ProcessEnd(1)).error
 
 
 @pytest.mark.parametrize("cli", CLIS)
@@ -180,7 +180,7 @@ def test_an_output_of_a_megabyte_is_clipped_in_the_event(cli: str) -> None:
 def test_a_turn_that_was_ended_says_so(cli: str) -> None:
     lines, _ = fixture(cli, "work")
     cut = lines[: len(lines) // 2]
-    _, outcome = replay(cli, cut, Ending(None, reason="timeout"))
+    _, outcome = replay(cli, cut, ProcessEnd(None, reason="timeout"))
     assert outcome.error is not None and "was ended (timeout)" in outcome.error
     assert outcome.session_id
 
@@ -197,21 +197,21 @@ def test_a_turn_that_was_ended_says_so(cli: str) -> None:
     ],
 )
 def test_a_conversation_that_is_gone_or_broken_can_be_begun_anew(cli: str, stderr: str) -> None:
-    _, outcome = replay(cli, [], Ending(1, stderr_tail=stderr))
+    _, outcome = replay(cli, [], ProcessEnd(1, stderr_tail=stderr))
     assert outcome.retry_fresh and outcome.session_id is None and outcome.error is not None
 
 
 @pytest.mark.parametrize(("subtype", "limit"), [("error_max_turns", "steps"), ("error_max_budget_usd", "cost")])
 def test_claudes_own_limits_are_named(subtype: str, limit: str) -> None:
     line = json.dumps({"type": "result", "subtype": subtype, "is_error": True, "errors": ["Reached maximum (2)"]})
-    _, outcome = replay("claude", [line], Ending(1))
+    _, outcome = replay("claude", [line], ProcessEnd(1))
     assert (outcome.limit, outcome.error) == (limit, "Reached maximum (2)")
 
 
 def test_codex_falls_back_to_its_last_message_file() -> None:
     lines = ['{"type":"thread.started","thread_id":"x"}', '{"type":"turn.completed","usage":{"input_tokens":1}}']
     _, outcome = replay(
-        "codex", lines, Ending(0, files={".greenloop/agents/s/codex/last-message.txt": b"From the file.\n"})
+        "codex", lines, ProcessEnd(0, files={".greenloop/agents/s/codex/last-message.txt": b"From the file.\n"})
     )
     assert (outcome.message, outcome.error) == ("From the file.", None)
 
@@ -224,7 +224,7 @@ def test_a_live_answer_of_claude_comes_in_pieces_that_repeat_nothing() -> None:
     lines = [line("message_start", message={"id": "m1"})]
     lines += [line("content_block_delta", delta={"type": "text_delta", "text": piece}) for piece in pieces]
     lines += [line("content_block_stop")]
-    events, _ = replay("claude", lines, Ending(0))
+    events, _ = replay("claude", lines, ProcessEnd(0))
     told = payloads(events, "assistant_delta")
     assert "".join(delta["text"] for delta in told) == "".join(pieces)
     assert len(told) == 3 and {delta["message_id"] for delta in told} == {"m1"}
@@ -239,7 +239,7 @@ def test_other_peoples_recordings_replay_with_every_line_accounted_for(cli: str)
     assert paths
     for path in paths:
         lines = path.read_text().splitlines()
-        events, _ = replay(cli, lines, Ending(0))
+        events, _ = replay(cli, lines, ProcessEnd(0))
         for line, told in zip(lines, events, strict=True):
             assert accounted(cli, line, told), (path, line[:200])
             assert not any(event.kind == "status" and event.payload["text"].startswith("{") for event in told), line

@@ -11,7 +11,7 @@ from loops.sessions.decide import (
     LookAtChecks,
     MarkReady,
     Prepare,
-    Repair,
+    RepairChecks,
     SessionSnapshot,
     Sleep,
     StopTurn,
@@ -85,7 +85,7 @@ def checks(state: str, *, asked: float = 200, again: float | None = None, sha: s
             LookAtChecks("c1"),
         ),
         ("no wait is longer than the poll", replace(WATCHING, checks=checks("running", again=999)), Sleep(260)),
-        ("red is repaired", replace(WATCHING, checks=checks("red")), Repair("c1")),
+        ("red is repaired", replace(WATCHING, checks=checks("red")), RepairChecks("c1")),
         ("green marks a draft ready first", replace(WATCHING, checks=checks("green")), MarkReady()),
         (
             "green ends it",

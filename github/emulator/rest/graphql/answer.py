@@ -25,7 +25,7 @@ Json = dict[str, Any]
 Info = GraphQLResolveInfo[Any]
 
 
-class Refused(GraphQLError):
+class RefusedQuery(GraphQLError):
     """An error of GitHub's own kind: `type` beside the message."""
 
     def __init__(self, kind: str, message: str) -> None:
@@ -42,12 +42,12 @@ class Root:
         found = self._hub.store.repository(f"{owner}/{name}")
         if found is None or not sees(self._call, found):
             message = f"Could not resolve to a Repository with the name '{owner}/{name}'."
-            raise Refused("NOT_FOUND", message)
+            raise RefusedQuery("NOT_FOUND", message)
 
         def pull_request(_info: Info, number: int) -> Json:
             issue = self._hub.store.issue(found, number)
             if issue is None or issue.pull is None:
-                raise Refused("NOT_FOUND", f"Could not resolve to a PullRequest with the number of {number}.")
+                raise RefusedQuery("NOT_FOUND", f"Could not resolve to a PullRequest with the number of {number}.")
             return self._pull(issue.pull)
 
         return {"id": node_id("R", found.id), "nameWithOwner": found.full_name, "pullRequest": pull_request}
@@ -104,7 +104,7 @@ class Root:
         if (token := self._call.actor.token) is not None:  # a person who sees it may react to it
             wanted = "issues" if number else "pull_requests"
             if token.permissions.get(wanted) != "write":
-                raise Refused("FORBIDDEN", "Resource not accessible by integration")
+                raise RefusedQuery("FORBIDDEN", "Resource not accessible by integration")
         comments.reacted(self._hub.forge, row.reactions, self._call.user, CONTENTS.get(content, content.lower()))
         return {"reaction": {"content": content}, "clientMutationId": input.get("clientMutationId")}
 
@@ -113,7 +113,7 @@ class Root:
         self._writes(pull.repository, "pull_requests")
         if pull.draft == draft:
             word = "already a draft" if draft else "not a draft"
-            raise Refused("UNPROCESSABLE", f"Pull request is {word}")
+            raise RefusedQuery("UNPROCESSABLE", f"Pull request is {word}")
         pulls.draft_changed(self._hub.forge, pull, draft, self._call.user)
         return {"pullRequest": self._pull(pull), "clientMutationId": input.get("clientMutationId")}
 
@@ -142,7 +142,7 @@ class Root:
             else repository.allows(self._call.actor.user, "write")
         )
         if not allowed:
-            raise Refused("FORBIDDEN", "Resource not accessible by integration")
+            raise RefusedQuery("FORBIDDEN", "Resource not accessible by integration")
 
     def _pull(self, pull: Pull) -> Json:
         def threads(_info: Info, first: int = PAGE, after: str | None = None) -> Json:
@@ -207,8 +207,8 @@ def _comment(row: ReviewComment) -> Json:
     return {"id": node_id("PRRC", row.id), "databaseId": row.id, "body": row.body}
 
 
-def _no_node(node: str) -> Refused:
-    return Refused("NOT_FOUND", f"Could not resolve to a node with the global id of '{node}'.")
+def _no_node(node: str) -> RefusedQuery:
+    return RefusedQuery("NOT_FOUND", f"Could not resolve to a node with the global id of '{node}'.")
 
 
 def answer(call: Call) -> Answer:

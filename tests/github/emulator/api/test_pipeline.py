@@ -5,7 +5,7 @@ import time
 import httpx
 import pytest
 
-from github.emulator import LocalGitHub, Options
+from github.emulator import EmulatorOptions, LocalGitHub
 from tests.github.emulator.house import REPO, House
 
 
@@ -120,7 +120,7 @@ async def test_the_primary_limit_is_counted(house: House) -> None:
 
 
 async def test_an_enterprise_server_lives_under_api_v3_and_knows_one_version() -> None:
-    async with LocalGitHub(options=Options(enterprise=True)) as local:
+    async with LocalGitHub(options=EmulatorOptions(enterprise=True)) as local:
         assert local.api_url == f"{local.web_url}/api/v3"
         async with httpx.AsyncClient() as http:
             old = await http.get(f"{local.api_url}/meta")

@@ -10,11 +10,11 @@ import pytest
 from k8s.runner import protocol
 from k8s.runner.git import changes
 from k8s.runner.git.command import Git, make_private
-from k8s.runner.protocol import Limits
+from k8s.runner.protocol import TurnLimits
 from tests.k8s.runner.conftest import Box
 from tests.k8s.runner.double import git
 
-LIMITS = Limits()
+LIMITS = TurnLimits()
 
 
 class Tree:
@@ -40,7 +40,7 @@ class Tree:
         identity = {f"GIT_{who}_{what}": "a@b.c" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
         subprocess.run(["bash", "-ec", script], cwd=self.root, env={**env, **identity}, check=True, capture_output=True)
 
-    def report(self, limits: Limits = LIMITS) -> changes.Report:
+    def report(self, limits: TurnLimits = LIMITS) -> changes.Report:
         return changes.find(self.git, self.base, limits)
 
     def expected(self) -> str:
@@ -226,9 +226,9 @@ def test_the_limit_counts_a_rename_once(tree: Tree) -> None:
     tree.run("mkdir many; for n in $(seq 20); do echo $n > many/$n; done; git add -A; git commit -qm x")
     tree.commit()
     tree.run("mv many more")
-    assert len(tree.report(Limits(changed_files=20)).changes) == 20
+    assert len(tree.report(TurnLimits(changed_files=20)).changes) == 20
     with pytest.raises(changes.TooMany, match="20 files changed; the limit is 19"):
-        tree.report(Limits(changed_files=19))
+        tree.report(TurnLimits(changed_files=19))
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_the_limit_counts_a_rename_once(tree: Tree) -> None:
 )
 def test_large_changes_are_refused_by_name_and_size(tree: Tree, script: str, said: str) -> None:
     tree.run(script)
-    with pytest.raises(changes.TooLarge, match=said):
+    with pytest.raises(changes.ChangesTooLarge, match=said):
         tree.report()
 
 

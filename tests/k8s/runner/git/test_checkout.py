@@ -10,7 +10,7 @@ from k8s.runner import protocol
 from k8s.runner.git import object_store
 from k8s.runner.git.checkout import Checkout, agent_head
 from k8s.runner.git.object_store import FetchFailed, Store
-from k8s.runner.protocol import FetchToken, Merge, Repository
+from k8s.runner.protocol import FetchToken, Merge, TurnRepository
 from k8s.runner.state import Home
 from tests.k8s.runner.conftest import Box
 from tests.k8s.runner.double import git
@@ -27,7 +27,7 @@ class Place:
         self.said = ""
 
     def checkout(self, sha: str, merge: Merge | None = None, depth: int = 50, branch: str = "greenloop/x") -> Path:
-        repository = Repository(7, "o/r", sha, "refs/heads/trunk", branch, depth=depth, merge=merge)
+        repository = TurnRepository(7, "o/r", sha, "refs/heads/trunk", branch, depth=depth, merge=merge)
         here = Store(self.home, repository)
         with here.using(self.box.checkout):
             if not here.has_all():
