@@ -17,6 +17,9 @@ from loops.store.leases import Leases
 from loops.store.queue import Queue
 from loops.store.tables import Repository
 
+Clock = Callable[[], float]
+"""UNIX seconds now."""
+
 
 @dataclass(frozen=True)
 class Loop:
@@ -35,7 +38,7 @@ class Loop:
     service_url: str
     web_url: str
     box_key: bytes
-    clock: Callable[[], float] = time.time
+    clock: Clock = time.time
     offload: Offload = field(default_factory=Offload)
 
     @property

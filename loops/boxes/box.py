@@ -5,13 +5,14 @@ from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from github.client.errors import GitHubError
-from k8s.boxes import BoxesUnavailable, BoxSpec, BoxState, BoxStatus
+from k8s.boxes import Boxes, BoxesUnavailable, BoxSpec, BoxState, BoxStatus
 from loops.accounts.box_secrets import CannotPrepare
 from loops.accounts.credentials import TurnCredentials
 from loops.boxes.box_failure import BoxFailure, Held, Patience, failure_of
 from loops.boxes.capacity import end_longest_idle
 from loops.boxes.owners import SHARED
 from loops.context import Loop
+from loops.options import LoopOptions
 from loops.protocol.tokens import token
 from loops.sessions import decide
 from loops.sessions.transitions import move_turn
@@ -48,21 +49,21 @@ async def ensure_box(loop: Loop, box: Box) -> BoxStatus:
     )
 
 
-async def stop_boxes(loop: Loop, *names: str) -> None:
+async def stop_boxes(boxes: Boxes, *names: str) -> None:
     """End the boxes. One that cannot be reached now is ended by the reaper, for its row says that it is stopped."""
     for name in names:
         try:
-            await loop.boxes.stop(name)
+            await boxes.stop(name)
         except BoxesUnavailable as error:
             log.warning("box.unstopped", box=name, error=str(error))
 
 
 async def make_room(loop: Loop, but: str) -> bool:
     """End the box that is idle longest, for the cluster has no room for the box `but`. Whether there was one."""
-    victim = await end_longest_idle(loop, but)
+    victim = await end_longest_idle(loop.clock, loop.database, but)
     if victim is not None:
         log.info("box.makes_room", box=victim, room_for=but)
-        await stop_boxes(loop, victim)
+        await stop_boxes(loop.boxes, victim)
     return victim is not None
 
 
@@ -85,7 +86,7 @@ async def look_at_box(loop: Loop, session: Session, action: decide.LookAtBox) ->
     except BoxesUnavailable as error:
         log.warning("box.unseen", box=name, error=str(error))
         return loop.clock() + UNSEEN_SECONDS
-    failure = failure_of(status, _held(loop, turn, deaf), _patience(loop), loop.clock())
+    failure = failure_of(status, _held(loop.options, turn, deaf), _patience(loop), loop.clock())
     if failure.what != "wait":
         log.warning(
             "box.lost", box=name, state=status.state.value, turn=turn.public_id, failure=failure.what, why=failure.text
@@ -104,7 +105,7 @@ async def look_at_box(loop: Loop, session: Session, action: decide.LookAtBox) ->
             await make_room(loop, name)
         return loop.clock() + loop.options.box_silence
     if status.state is not BoxState.ABSENT:
-        await stop_boxes(loop, name)
+        await stop_boxes(loop.boxes, name)
     return None
 
 
@@ -137,10 +138,10 @@ async def _meet(tx: AsyncSession, loop: Loop, turn: Turn, failure: BoxFailure) -
         session.notes = [*session.notes, failure.text]
 
 
-async def why_stopped(loop: Loop, box: str) -> str:
+async def why_stopped(boxes: Boxes, box: str) -> str:
     """What became of a box whose runner said that it was stopped, in words; empty when nobody knows."""
     try:
-        status = await loop.boxes.status(box)
+        status = await boxes.status(box)
     except BoxesUnavailable:
         return ""
     return "" if status.usable else status.message
@@ -164,13 +165,13 @@ def restart_turn(turn: Turn, why: str, *, retry_at: float | None = None) -> None
     turn.waits = why or None
 
 
-def _held(loop: Loop, turn: Turn, deaf: bool) -> Held:
+def _held(options: LoopOptions, turn: Turn, deaf: bool) -> Held:
     return Held(
         lost=turn.lost,
         since=turn.started_at or turn.created_at,
         handed_at=turn.handed_at,
         heard_at=turn.heartbeat_at,
-        seconds=float(turn.limits.get("seconds") or loop.options.turn_seconds),
+        seconds=float(turn.limits.get("seconds") or options.turn_seconds),
         deaf=deaf,
     )
 

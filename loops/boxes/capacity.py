@@ -10,10 +10,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from loops.boxes.owners import give, new_box, owner_key
 from loops.boxes.queue import Bounds, MayStart, Up, Verdict, Wait, Waiting, schedule
-from loops.context import Loop
+from loops.context import Clock, Loop
 from loops.options import LoopOptions
 from loops.protocol.tokens import renew_token
-from loops.store.database import alone
+from loops.store.database import Database, alone
 from loops.store.leases import make_due
 from loops.store.states import OPEN_SESSION, TurnStatus
 from loops.store.tables import Box, Session, Turn
@@ -107,14 +107,14 @@ async def _box_for(tx: AsyncSession, loop: Loop, session: Session, verdict: MayS
     return made
 
 
-async def end_longest_idle(loop: Loop, but: str) -> str | None:
+async def end_longest_idle(clock: Clock, database: Database, but: str) -> str | None:
     """Mark the box that was used last longest ago, of those without a turn, as stopped: its name, for its end."""
-    async with loop.database.write() as tx:
+    async with database.write() as tx:
         await alone(tx, LOCK)
         idle = select(Box).where(Box.stopped_at.is_(None), Box.name != but, Box.name.not_in(busy_boxes()))
         box = (await tx.execute(idle.order_by(Box.used_at, Box.name).limit(1))).scalar_one_or_none()
         if box is not None:
-            box.stopped_at = loop.clock()
+            box.stopped_at = clock()
     return box.name if box is not None else None
 
 

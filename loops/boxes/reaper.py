@@ -4,11 +4,12 @@ import structlog
 from sqlalchemy import ColumnElement, and_, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from k8s.boxes import BoxesUnavailable, BoxState, Known
+from k8s.boxes import Boxes, BoxesUnavailable, BoxState, Known
 from loops.boxes import spares
 from loops.boxes.capacity import busy_boxes
 from loops.boxes.troubles import note_trouble
-from loops.context import Loop
+from loops.context import Clock, Loop
+from loops.store.database import Database
 from loops.store.states import OPEN_SESSION
 from loops.store.tables import Box, Session, Turn
 
@@ -23,9 +24,9 @@ async def reap(loop: Loop) -> None:
     """One round, safe to run by several workers at once. What cannot be reached now is left for the next round."""
     try:
         living = {box.name for box in await loop.boxes.list() if box.state is not BoxState.ABSENT}
-        await _mark_gone(loop, living)
+        await _mark_gone(loop.clock, loop.database, living)
         await _mark_idle(loop)
-        await _stop_marked(loop, living)
+        await _stop_marked(loop.boxes, loop.database, living)
         await _delete_homes(loop)
         await spares.keep(loop)
         await _reconcile(loop)
@@ -75,14 +76,14 @@ async def _mark_idle(loop: Loop) -> None:
             log.info("box.idle", box=name)
 
 
-async def _mark_gone(loop: Loop, living: set[str]) -> None:
+async def _mark_gone(clock: Clock, database: Database, living: set[str]) -> None:
     """A box that ended by itself holds no place any more: what counts as up is what is there.
 
     One that was taken a moment ago may be made just now; one that holds a turn is that turn's trouble; spares are
     made anew.
     """
-    limit = loop.clock() - YOUNG_SECONDS
-    async with loop.database.write() as tx:
+    limit = clock() - YOUNG_SECONDS
+    async with database.write() as tx:
         gone = and_(
             Box.stopped_at.is_(None),
             Box.owner_key.is_not(None),
@@ -90,17 +91,17 @@ async def _mark_gone(loop: Loop, living: set[str]) -> None:
             Box.name.not_in(living),
             Box.name.not_in(busy_boxes()),
         )
-        found = await tx.execute(update(Box).where(gone).values(stopped_at=loop.clock()).returning(Box.name))
+        found = await tx.execute(update(Box).where(gone).values(stopped_at=clock()).returning(Box.name))
         for name in found.scalars().all():
             log.info("box.gone", box=name)
 
 
-async def _stop_marked(loop: Loop, living: set[str]) -> None:
+async def _stop_marked(boxes: Boxes, database: Database, living: set[str]) -> None:
     """Stop what is up and should not be: just found idle, or left by a worker that died before it could."""
-    async with loop.database.read() as tx:
+    async with database.read() as tx:
         stopped = (await tx.execute(select(Box.name).where(Box.stopped_at.is_not(None)))).scalars().all()
     for name in sorted(living & set(stopped)):
-        await loop.boxes.stop(name)
+        await boxes.stop(name)
 
 
 async def _delete_homes(loop: Loop) -> None:
@@ -152,4 +153,4 @@ async def _reconcile(loop: Loop) -> None:
     if found.deleted:
         log.info("box.orphans_deleted", boxes=found.deleted)
     for name in found.missing:
-        await note_trouble(loop, name)
+        await note_trouble(loop.clock, loop.database, name)

@@ -49,7 +49,7 @@ async def repair(loop: Loop, session: Session, action: decide.RepairChecks) -> f
         return None
     repo, state = now.repo, now.state
     if state.verdict is not Verdict.RED:
-        await store_state(loop, session, action.sha, state, now.asked_at)
+        await store_state(loop.database, session, action.sha, state, now.asked_at)
         return None
     async with loop.database.read() as tx:
         past = await _past(tx, session)
@@ -58,7 +58,7 @@ async def repair(loop: Loop, session: Session, action: decide.RepairChecks) -> f
         await _give_up(loop, session, now, GiveUp(Reason.NO_PROGRESS, note))
         return None
     off = session.options.get("autofix") is False
-    wished = await wishes(loop, session, action.sha)
+    wished = await wishes(loop.database, session, action.sha)
     if not off and (until := await go_on(loop, repo, session, wished, state.red)) is not None:
         return until
     reruns = spent([wish.external_id for wish in wished], state.red)
@@ -72,11 +72,11 @@ async def repair(loop: Loop, session: Session, action: decide.RepairChecks) -> f
         before=lambda left: last_passing(loop, repo, left, session.base_branch, action.sha),
     )
     failed = failures(found)
-    await keep_evidence(loop, session, action.sha, failed)
+    await keep_evidence(loop.clock, loop.database, session, action.sha, failed)
     if off:
         await _give_up(loop, session, now, GiveUp(Reason.AUTOFIX_OFF, ""))
         return None
-    known = frozenset[str]() if past.asked else await known_at_base(loop, repo, session, state.red)
+    known = frozenset[str]() if past.asked else await known_at_base(loop.me, loop.options, repo, session, state.red)
     match choose(failed, known, history, cap=session.cap, reruns=loop.options.reruns):
         case Rerun(again):
             return await run_again(loop, repo, session, f"{action.sha}:{len(wished) + 1}", again)
@@ -90,7 +90,7 @@ async def repair(loop: Loop, session: Session, action: decide.RepairChecks) -> f
 async def _give_up(loop: Loop, session: Session, now: Fresh, chosen: GiveUp) -> None:
     """End the session; not for checks that nobody requires."""
     if now.state.suffices:
-        await store_state(loop, session, now.sha, now.state, now.asked_at)
+        await store_state(loop.database, session, now.sha, now.state, now.asked_at)
         note = f"{chosen.note} Nobody requires what is red, so it holds nothing back.".strip()
         await leave_optional(loop, session, decide.LeaveOptional(now.sha, note))
         return

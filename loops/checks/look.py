@@ -9,11 +9,12 @@ from github.checks.model import Check, Snapshot
 from github.checks.state import snapshot
 from github.client.repository import RepositoryHandle
 from github.repositories import queries
-from loops.context import Loop
+from loops.context import Clock, Loop
 from loops.conversations.pull_state import has_ended, may_be_late
 from loops.sessions import decide
 from loops.sessions.snapshots import rules, settings
 from loops.store import journal
+from loops.store.database import Database
 from loops.store.states import SessionStatus, SubjectKind
 from loops.store.tables import Repository, Session
 
@@ -34,7 +35,7 @@ async def look_at_checks(loop: Loop, session: Session, action: decide.LookAtChec
     """Store the state of the commit; the next picture decides by it."""
     fresh = await fresh_state(loop, session, action.sha)
     if fresh is not None:
-        await store_state(loop, session, action.sha, fresh.state, fresh.asked_at)
+        await store_state(loop.database, session, action.sha, fresh.state, fresh.asked_at)
 
 
 async def fresh_state(loop: Loop, session: Session, sha: str, *, max_age: float = 0.0) -> Fresh | None:
@@ -48,9 +49,9 @@ async def fresh_state(loop: Loop, session: Session, sha: str, *, max_age: float 
     repo = loop.handle(repository)
     asked_at = loop.clock()
     pull = await queries.pull(repo, session.pull_number, max_age=max_age) if session.pull_number else None
-    if pull is not None and await has_ended(loop, session, pull):
+    if pull is not None and await has_ended(loop.clock, loop.database, session, pull):
         return None
-    if pull is not None and pull.head_sha != sha and await _moved(loop, repo, session, sha):
+    if pull is not None and pull.head_sha != sha and await _moved(loop.clock, loop.database, repo, session, sha):
         return None
     base = pull.base_ref if pull else session.base_branch
     since = session.pushed_at or session.created_at
@@ -96,7 +97,7 @@ async def _with_late(
     return replace(state, verdict=verdict.Verdict.RUNNING, explanation=words, look_again=min(left, 15.0))
 
 
-async def _moved(loop: Loop, repo: RepositoryHandle, session: Session, sha: str) -> bool:
+async def _moved(clock: Clock, database: Database, repo: RepositoryHandle, session: Session, sha: str) -> bool:
     """Whether somebody pushed since, and the event is lost or late. The ref tells: a pull request may lag behind it.
 
     Just after a push of ours the ref may lag as well: then a commit before ours is no news.
@@ -104,12 +105,12 @@ async def _moved(loop: Loop, repo: RepositoryHandle, session: Session, sha: str)
     tip = await queries.head(repo, session.branch or "")
     if tip is None or tip == sha:
         return False
-    if may_be_late(session, loop.clock()) and await queries.is_before(repo, tip, sha):
+    if may_be_late(session, clock()) and await queries.is_before(repo, tip, sha):
         return False
     if session.subject_kind is SubjectKind.BRANCH and await queries.head(repo, session.base_branch or "") == sha:
         return False  # the next red commit of the branch that is watched, before its repair
-    now = loop.clock()
-    async with loop.database.write() as tx:
+    now = clock()
+    async with database.write() as tx:
         fresh = await tx.get_one(Session, session.id)
         fresh.head_sha, fresh.pushed_at = tip, now
         text = f"{session.branch} moved to {tip[:12]}"
@@ -136,10 +137,12 @@ async def leave_optional(loop: Loop, session: Session, action: decide.LeaveOptio
             fresh.notes = [*fresh.notes, note]
 
 
-async def store_state(loop: Loop, session: Session, sha: str, state: verdict.HeadState, asked_at: float) -> None:
+async def store_state(
+    database: Database, session: Session, sha: str, state: verdict.HeadState, asked_at: float
+) -> None:
     """Keep the state; a line in the journal when it is another than before."""
     stored = to_json(sha, state, asked_at)
-    async with loop.database.write() as tx:
+    async with database.write() as tx:
         fresh = await tx.get_one(Session, session.id)
         before = fresh.checks or {}
         if left_alone(fresh, sha):

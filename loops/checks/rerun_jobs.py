@@ -17,6 +17,7 @@ from loops.context import Loop
 from loops.guards.model import shown
 from loops.sessions import effects
 from loops.store import journal
+from loops.store.database import Database
 from loops.store.tables import Effect, Session
 
 KIND = "rerun"
@@ -24,9 +25,9 @@ ASKED, REFUSED = "asked", "refused"
 SOON = 2.0  # seconds until GitHub shows that what was asked to run again is queued
 
 
-async def wishes(loop: Loop, session: Session, sha: str) -> Sequence[Effect]:
+async def wishes(database: Database, session: Session, sha: str) -> Sequence[Effect]:
     """The reruns of this head that are recorded."""
-    async with loop.database.read() as tx:
+    async with database.read() as tx:
         where = (Effect.session_id == session.id, Effect.kind == KIND, Effect.key.startswith(f"{sha}:"))
         return (await tx.execute(select(Effect).where(*where).order_by(Effect.id))).scalars().all()
 

@@ -8,10 +8,11 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from loops.checks.collect import Failure, fingerprint
-from loops.context import Loop
+from loops.context import Clock
 from loops.evidence.telling.brief import brief
 from loops.evidence.text.normal import in_checkout
 from loops.store import journal
+from loops.store.database import Database
 from loops.store.tables import Event, Session
 
 KIND = "evidence"
@@ -40,17 +41,17 @@ class RedCheck:
     places: tuple[Place, ...] = field(default_factory=tuple)
 
 
-async def keep_evidence(loop: Loop, session: Session, sha: str, found: Sequence[Failure]) -> None:
+async def keep_evidence(clock: Clock, database: Database, session: Session, sha: str, found: Sequence[Failure]) -> None:
     """Write down what `found` says of the head `sha`; nothing when that stands there already."""
     name = fingerprint(found)
-    async with loop.database.write() as tx:
+    async with database.write() as tx:
         last = await _last(tx, session.id)
         if last is not None and (last.get("sha"), last.get("fingerprint")) == (sha, name):
             return
         checks = [_stored(each) for each in found]
         text = f"why {', '.join(check['name'] for check in checks)} failed on {sha[:12]}"
         payload = {"sha": sha, "fingerprint": name, "text": text, "checks": checks}
-        await journal.append(tx, session.id, [(KIND, payload)], at=loop.clock())
+        await journal.append(tx, session.id, [(KIND, payload)], at=clock())
 
 
 async def evidence_of(tx: AsyncSession, session_id: int, sha: str | None) -> tuple[RedCheck, ...]:

@@ -2,8 +2,9 @@
 
 from github.repositories.queries import Pull
 from github.webhooks.outcomes import Change
-from loops.context import Loop
+from loops.context import Clock
 from loops.conversations.cancelling import cancel
+from loops.store.database import Database
 from loops.store.states import PullState
 from loops.store.tables import Session
 
@@ -37,16 +38,16 @@ def may_be_late(session: Session, now: float) -> bool:
     return session.pushed_at is not None and 0 <= now - session.pushed_at < LATE_SECONDS
 
 
-async def has_ended(loop: Loop, session: Session, pull: Pull) -> bool:
+async def has_ended(clock: Clock, database: Database, session: Session, pull: Pull) -> bool:
     """Whether `pull` was closed or merged; then its session is asked to end. Of an open one its base is kept."""
     change = Change.PULL_MERGED if pull.merged else Change.PULL_CLOSED if pull.state == "closed" else None
     if change is None and pull.base_ref == session.base_branch:
         return False
-    async with loop.database.write() as tx:
+    async with database.write() as tx:
         fresh = await tx.get_one(Session, session.id)
         if change is None:
             fresh.base_branch = session.base_branch = pull.base_ref
         else:
             fresh.pull_state = PULL_STATES[change]
-            await cancel(tx, fresh, ENDS[change], loop.clock())
+            await cancel(tx, fresh, ENDS[change], clock())
     return change is not None

@@ -11,16 +11,16 @@ from github.threads.comments import Reacted
 from github.webhooks.outcomes import Request
 from github.webhooks.sources import CheckButton, InlineComment, OwnText, ThreadComment
 from loops.comments.update_comment import status_key
-from loops.context import Loop
+from loops.store.database import Database
 from loops.store.tables import Delivery, Session
 
 BEGUN = "begun"
 WHY = "it was answered before: our mark is there, and this database is newer, or was restored"
 
 
-async def begins(loop: Loop, guid: str) -> bool:
+async def begins(database: Database, guid: str) -> bool:
     """Note that effects of this delivery follow; whether none can have been before, in this database."""
-    async with loop.database.write() as tx:
+    async with database.write() as tx:
         untouched = update(Delivery).where(Delivery.guid == guid, Delivery.decision.is_(None))
         return (await tx.execute(untouched.values(decision=BEGUN).returning(Delivery.guid))).first() is not None
 
@@ -30,19 +30,19 @@ def answered_there(request: Request, reacted: Reacted) -> bool:
     return reacted is Reacted.STANDS and isinstance(request.source, ThreadComment | InlineComment)
 
 
-async def answered_on_thread(loop: Loop, repo: RepositoryHandle, request: Request) -> bool:
+async def answered_on_thread(database: Database, repo: RepositoryHandle, request: Request) -> bool:
     """Whether a thread unknown to this database tells of a session, since the request, that is unknown to it too."""
     source, subject = request.source, request.subject
     if subject is None or isinstance(source, CheckButton):
         return False
     at = source.changed_at if isinstance(source, OwnText) else source.at
-    async with loop.database.read() as tx:
+    async with database.read() as tx:
         same = or_(Session.subject_number == subject.number, Session.pull_number == subject.number)
         known = select(Session.id).where(Session.repository_id == request.repo.id, same).limit(1)
         if not at or (await tx.execute(known)).first() is not None:
             return False
     keys = await comments.keys_since(repo, subject.number, at)
     told = {key.removeprefix(status_key("")) for key in keys if key.startswith(status_key(""))}
-    async with loop.database.read() as tx:
+    async with database.read() as tx:
         ours = set((await tx.execute(select(Session.public_id).where(Session.public_id.in_(told)))).scalars())
     return bool(told - ours)

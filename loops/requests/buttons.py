@@ -4,16 +4,16 @@ from sqlalchemy import select
 
 from github.webhooks.outcomes import Request, Subject
 from github.webhooks.sources import CheckButton
-from loops.context import Loop
+from loops.store.database import Database
 from loops.store.tables import Session
 
 
-async def subject_of_button(loop: Loop, request: Request) -> Subject | None:
+async def subject_of_button(database: Database, request: Request) -> Subject | None:
     """The issue or pull request of the session that our check run names, or that watches its commit."""
     button = request.source
     if not isinstance(button, CheckButton):
         return None
-    async with loop.database.read() as tx:
+    async with database.read() as tx:
         query = select(Session).where(Session.repository_id == request.repo.id)
         if button.external_id:
             query = query.where(Session.public_id == button.external_id)

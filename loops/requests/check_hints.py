@@ -8,9 +8,10 @@ from github.client.repository import RepositoryHandle
 from github.repositories import queries
 from github.repositories.config import PATH, RepositoryConfig
 from github.repositories.queries import Pull
+from github.webhooks.identity import Me
 from github.webhooks.outcomes import Actor, Hint, LifecycleEvent
 from loops.comments import answers
-from loops.context import Loop
+from loops.context import Clock, Loop
 from loops.conversations.finding import Topic
 from loops.conversations.watching import watch
 from loops.requests.decision import Decision
@@ -62,7 +63,7 @@ async def _unasked(loop: Loop, hint: Hint) -> Decision:
     if isinstance(found, str):
         return Decision("ignored", found)
     topic, owner = found
-    if not await _red(loop, repo, topic, loaded.config):
+    if not await _red(loop.clock, loop.me, repo, topic, loaded.config):
         return Decision("ignored", f"nothing that counts is red on {hint.sha[:12]} now")
     now = loop.clock()
     limits = loaded.config.limits
@@ -82,10 +83,10 @@ async def _unasked(loop: Loop, hint: Hint) -> Decision:
     return Decision("started", "red checks", session.id)
 
 
-async def _red(loop: Loop, repo: RepositoryHandle, topic: Topic, config: RepositoryConfig) -> bool:
+async def _red(clock: Clock, me: Me, repo: RepositoryHandle, topic: Topic, config: RepositoryConfig) -> bool:
     """Whether a check that counts is red by what GitHub says now: events come late, and of older attempts."""
-    sha, now = topic.head_sha or "", loop.clock()
-    found = await state.snapshot(repo, sha, own_app_id=loop.me.app_id, base=topic.base_branch)
+    sha, now = topic.head_sha or "", clock()
+    found = await state.snapshot(repo, sha, own_app_id=me.app_id, base=topic.base_branch)
     return bool(verdict.settle(found, config.checks, now=now, since=now).red)
 
 
@@ -141,7 +142,7 @@ def _unwanted(loop: Loop, config: RepositoryConfig, pull: Pull) -> str:
         return f"#{pull.number} is not ours, and `autofix.pull_requests` is `ours`"
     if not config.autofix.author_matches(pull.author):
         return f"#{pull.number} is by {pull.author}, whom `autofix.authors` does not name"
-    label = label_of(loop, config)
+    label = label_of(loop.me, config)
     if watched == "labeled" and not is_among(label, pull.labels):
         return f"#{pull.number} does not have the label `{label}`"
     return ""

@@ -36,7 +36,7 @@ async def control(
                 pass
         if session is not None and session.trigger is not Trigger.AUTOFIX:
             await make_due(tx, session.id, now)
-        audit(loop, tx, request, command.name, session)
+        audit(loop.clock, tx, request, command.name, session)
     session_id = session.id if session else None
     match command:
         case Stop() if stopped:

@@ -8,13 +8,14 @@ from github.client.errors import GitHubError
 from github.client.repository import RepositoryHandle
 from github.repositories import queries
 from github.repositories.config import RepositoryConfig
+from github.webhooks.identity import Me
 from loops.context import Loop
 from loops.store.tables import Session
 
 
-def label_of(loop: Loop, config: RepositoryConfig | None) -> str:
+def label_of(me: Me, config: RepositoryConfig | None) -> str:
     """The label of a repository with these settings."""
-    return config.label if config is not None and "label" in config.model_fields_set else loop.me.label
+    return config.label if config is not None and "label" in config.model_fields_set else me.label
 
 
 def is_among(label: str, names: Iterable[str]) -> bool:
@@ -26,7 +27,7 @@ async def is_ours(loop: Loop, repo: RepositoryHandle, label: str) -> bool:
     """Whether setting `label` in this repository asks us."""
     facts = await queries.facts(repo, max_age=queries.SOON)
     loaded = await queries.settings(repo, facts.default_branch) if facts.default_branch else None
-    return is_among(label_of(loop, loaded.config if loaded else None), [label])
+    return is_among(label_of(loop.me, loaded.config if loaded else None), [label])
 
 
 async def was_ours(loop: Loop, repo: RepositoryHandle, label: str) -> bool:

@@ -5,9 +5,11 @@ from collections import Counter
 import structlog
 from sqlalchemy import func, select
 
+from github.client.app import GitHubApp
 from github.webhooks import deliveries
 from github.webhooks.events import wanted
 from loops.context import Loop
+from loops.store.database import Database
 from loops.store.tables import Audit, Delivery, Installation
 
 log = structlog.get_logger(__name__)
@@ -26,7 +28,7 @@ async def redeliver_missed(loop: Loop) -> int:
     of an installation was answered by another one, or is of no use any more: it is counted and left alone.
     """
     now = loop.clock()
-    seen_since = await _first_seen(loop)
+    seen_since = await _first_seen(loop.database)
     older: Counter[int] = Counter()
     looked_at = 0
     asked = 0
@@ -38,38 +40,38 @@ async def redeliver_missed(loop: Loop) -> int:
         elif delivery.delivered_at < now - TOO_FRESH:
             batch.append(delivery)
         if len(batch) >= BATCH:
-            asked += await _ask_again(loop, batch)
+            asked += await _ask_again(loop.database, loop.github, batch)
             batch = []
-    asked += await _ask_again(loop, batch)
-    await _tell_of_older(loop, older, now)
+    asked += await _ask_again(loop.database, loop.github, batch)
+    await _tell_of_older(loop.database, older, now)
     if asked:
         log.warning("deliveries.missed", asked=asked, looked_at=looked_at)
     return asked
 
 
-async def _ask_again(loop: Loop, batch: list[deliveries.LoggedDelivery]) -> int:
+async def _ask_again(database: Database, github: GitHubApp, batch: list[deliveries.LoggedDelivery]) -> int:
     guids = [delivery.guid for delivery in batch]
-    async with loop.database.read() as tx:
+    async with database.read() as tx:
         seen = set((await tx.execute(select(Delivery.guid).where(Delivery.guid.in_(guids)))).scalars())
     asked = 0
     for delivery in deliveries.missed(batch, seen):
-        asked += await deliveries.redeliver(loop.github, delivery)
+        asked += await deliveries.redeliver(github, delivery)
     return asked
 
 
-async def _first_seen(loop: Loop) -> dict[int, float]:
+async def _first_seen(database: Database) -> dict[int, float]:
     """Since when deliveries of each installation are received; 0.0 for one that is known otherwise."""
-    async with loop.database.read() as tx:
+    async with database.read() as tx:
         known = dict.fromkeys((await tx.execute(select(Installation.id))).scalars(), 0.0)
         query = select(Delivery.installation_id, func.min(Delivery.received_at)).group_by(Delivery.installation_id)
         received = {installation or 0: at for installation, at in await tx.execute(query)}
     return known | received
 
 
-async def _tell_of_older(loop: Loop, older: Counter[int], now: float) -> None:
+async def _tell_of_older(database: Database, older: Counter[int], now: float) -> None:
     """One line for each installation, once."""
     for installation, count in older.items():
-        async with loop.database.write() as tx:
+        async with database.write() as tx:
             told = select(Audit.id).where(Audit.installation_id == installation, Audit.action == NOT_REPLAYED)
             if not count or (await tx.execute(told.limit(1))).first() is not None:
                 continue

@@ -7,7 +7,7 @@ from github.client.errors import Locked
 from github.client.repository import RepositoryHandle
 from github.threads import comments
 from github.webhooks.outcomes import Declined, Request, Subject
-from loops.context import Loop
+from loops.context import Clock
 from loops.store.tables import Audit, Session
 
 log = structlog.get_logger(__name__)
@@ -28,11 +28,11 @@ async def reply(repo: RepositoryHandle, number: int, key: str, body: str) -> Non
         log.warning("request.unanswered", number=number, error=str(error))
 
 
-def audit(loop: Loop, tx: AsyncSession, request: Request, action: str, session: Session | None) -> None:
+def audit(clock: Clock, tx: AsyncSession, request: Request, action: str, session: Session | None) -> None:
     """Record what somebody had done."""
     tx.add(
         Audit(
-            at=loop.clock(),
+            at=clock(),
             installation_id=request.repo.installation_id,
             session_id=session.id if session else None,
             actor=request.actor.login,

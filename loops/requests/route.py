@@ -11,7 +11,7 @@ from github.webhooks import triggers
 from github.webhooks.events import BadPayload, parse
 from github.webhooks.outcomes import Change, Declined, Hint, Ignored, LifecycleEvent, Outcome, Request
 from loops.comments import answers
-from loops.context import Loop
+from loops.context import Clock, Loop
 from loops.requests.check_hints import take_hint, take_opened
 from loops.requests.decision import Decision
 from loops.requests.labels import was_ours
@@ -19,6 +19,7 @@ from loops.requests.lifecycle_events import take_lifecycle_event
 from loops.requests.replies import answer
 from loops.requests.take_request import decline, take_request
 from loops.requests.uninstalled import UNINSTALLED_TRIES, is_uninstalled, uninstalled
+from loops.store.database import Database
 from loops.store.tables import Delivery, Installation
 
 log = structlog.get_logger(__name__)
@@ -35,30 +36,32 @@ async def route(loop: Loop, guid: str) -> None:
         async with loop.database.read() as tx:
             delivery = await tx.get(Delivery, guid)
         if delivery is None or delivery.status == "done":
-            await _release(loop, guid, None)
+            await _release(loop.database, guid, None)
             return
         try:
             decision = await _handle(loop, guid, triggers.decide(parse(delivery.event, delivery.body or b""), loop.me))
         except BadPayload as error:
             decision = Decision("unreadable", str(error))
         except errors.RateLimited as error:
-            await _release(loop, guid, error.retry_at)
+            await _release(loop.database, guid, error.retry_at)
             return
         except Exception as error:
             tries = delivery.tries + 1
             log.warning("delivery.failed", guid=guid, delivery_event=delivery.event, tries=tries, exc_info=error)
             if tries < _most_tries(error):
-                await _release(loop, guid, loop.clock() + min(BACK_OFF_LIMIT, 0.5 * 2**tries))
+                await _release(loop.database, guid, loop.clock() + min(BACK_OFF_LIMIT, 0.5 * 2**tries))
                 return
             if is_uninstalled(error):
                 await uninstalled(loop, delivery.installation_id or 0)
-                await _record(loop, guid, Decision("noted", "the App is not installed there any more"))
+                await _record(
+                    loop.clock, loop.database, guid, Decision("noted", "the App is not installed there any more")
+                )
                 return
             if isinstance(error, errors.InstallationSuspended):
-                await _suspended(loop, delivery.installation_id)
+                await _suspended(loop.clock, loop.database, delivery.installation_id)
             decision = Decision("failed", f"{type(error).__name__}: {error}")
             await _say_so(loop, delivery, error)
-        await _record(loop, guid, decision)
+        await _record(loop.clock, loop.database, guid, decision)
     log.info("delivery.done", guid=guid, decision=decision.what, reason=decision.reason, session=decision.session_id)
 
 
@@ -70,11 +73,11 @@ def _most_tries(error: Exception) -> int:
     return most_tries(error, GIVE_UP_AFTER)
 
 
-async def _suspended(loop: Loop, installation_id: int | None) -> None:
+async def _suspended(clock: Clock, database: Database, installation_id: int | None) -> None:
     """GitHub says so where its webhook about it got lost."""
-    async with loop.database.write() as tx:
+    async with database.write() as tx:
         where = (Installation.id == installation_id, Installation.suspended_at.is_(None))
-        await tx.execute(update(Installation).where(*where).values(suspended_at=loop.clock()))
+        await tx.execute(update(Installation).where(*where).values(suspended_at=clock()))
 
 
 def _installation(outcome: Request | Hint | Declined | LifecycleEvent) -> int:
@@ -114,8 +117,8 @@ async def _say_so(loop: Loop, delivery: Delivery, error: Exception) -> None:
         log.warning("delivery.unanswered", guid=delivery.guid, error=str(unsaid))
 
 
-async def _record(loop: Loop, guid: str, decision: Decision) -> None:
-    async with loop.database.write() as tx:
+async def _record(clock: Clock, database: Database, guid: str, decision: Decision) -> None:
+    async with database.write() as tx:
         await tx.execute(
             update(Delivery)
             .where(Delivery.guid == guid)
@@ -124,7 +127,7 @@ async def _record(loop: Loop, guid: str, decision: Decision) -> None:
                 decision=decision.what,
                 reason=decision.reason[:1000],
                 session_id=decision.session_id,
-                handled_at=loop.clock(),
+                handled_at=clock(),
                 due_at=None,
                 lease_until=None,
                 lease_by=None,
@@ -132,8 +135,8 @@ async def _record(loop: Loop, guid: str, decision: Decision) -> None:
         )
 
 
-async def _release(loop: Loop, guid: str, due_at: float | None) -> None:
-    async with loop.database.write() as tx:
+async def _release(database: Database, guid: str, due_at: float | None) -> None:
+    async with database.write() as tx:
         await tx.execute(
             update(Delivery)
             .where(Delivery.guid == guid)

@@ -13,12 +13,14 @@ from loops.context import Loop
 from loops.conversations.asking import AskOutcome, take
 from loops.conversations.finding import Topic, latest
 from loops.conversations.repeating import repeated
+from loops.options import LoopOptions
 from loops.requests.conversion import ask_of_request, topic_of, whole_subject
 from loops.requests.decision import Decision
 from loops.requests.replies import answer, audit
 from loops.sessions.ask import Ask
 from loops.sessions.ask_columns import options_json
 from loops.sessions.known_accounts import remember_installation, remember_person, remember_repository
+from loops.store.database import Database
 
 
 async def run(
@@ -44,7 +46,7 @@ async def run(
         listed = [str(problem) for problem in loaded.problems]
         await comments.put_sticky(repo, subject.number, "config", answers.config_problems(config.PATH, listed))
     settings = loaded.config.model_dump(mode="json", exclude_unset=True) if loaded is not None else None
-    if (why := await _cannot_run(loop, topic, ask, settings or {})) is not None:
+    if (why := await _cannot_run(loop.database, loop.options, topic, ask, settings or {})) is not None:
         await answer(repo, request, subject, answers.cannot_run(why, loop.me.names[0]))
         return Decision("refused", why)
     now = loop.clock()
@@ -56,15 +58,17 @@ async def run(
         session, taken = await take(tx, topic, ask, owner=request.actor.id, cap=cap, now=now)
         if settings is not None and (session.config is None or taken is not AskOutcome.JOINED):
             session.config = settings
-        audit(loop, tx, request, taken.value, session)
+        audit(loop.clock, tx, request, taken.value, session)
         wake = session.wake
     await loop.queue.send("advance", session.id, f"advance:{session.id}:{wake}:{taken.value}")
     return Decision(taken.value, request.why.value, session.id)
 
 
-async def _cannot_run(loop: Loop, topic: Topic, ask: Ask, settings: dict[str, Any]) -> str | None:
+async def _cannot_run(
+    database: Database, options: LoopOptions, topic: Topic, ask: Ask, settings: dict[str, Any]
+) -> str | None:
     """Why the turn that is asked for could not run with the account it would get; None if it can."""
-    async with loop.database.read() as tx:
+    async with database.read() as tx:
         session = await latest(tx, topic)
         owner = ask.asker.id if session is None else session.owner_id
         try:
@@ -74,7 +78,7 @@ async def _cannot_run(loop: Loop, topic: Topic, ask: Ask, settings: dict[str, An
                 owner,
                 options=options_json(ask.options),
                 config=settings,
-                default=loop.options.runtime,
+                default=options.runtime,
             )
         except CannotRun as error:
             return str(error)

@@ -25,13 +25,13 @@ async def take_request(loop: Loop, guid: str, request: Request) -> Decision:
     if not (await access_of(repo, request.actor.login, request.actor.id)).may_write:
         await answer_no_right(loop, repo, guid, request)
         return Decision("refused", f"{request.actor.login} has no write access to {request.repo.full_name}")
-    first = await begins(loop, guid)
-    if first and await answered_on_thread(loop, repo, request):
+    first = await begins(loop.database, guid)
+    if first and await answered_on_thread(loop.database, repo, request):
         return Decision("ignored", WHY)
     reacted = await comments.react(repo, request.subject.number if request.subject else 0, request.source)
     if first and answered_there(request, reacted):
         return Decision("ignored", WHY)
-    subject = request.subject or await subject_of_button(loop, request)
+    subject = request.subject or await subject_of_button(loop.database, request)
     if subject is None:
         return Decision("ignored", "the check belongs to no conversation")
     match request.command:

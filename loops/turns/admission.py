@@ -13,7 +13,7 @@ from loops.turns.start import CannotStart
 
 async def admit(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn) -> None:
     """Give `session` its settings, once. Raises CannotStart when who asked may not write to the repository."""
-    if (login := await without_right(loop, repo, session, turn)) is not None:
+    if (login := await without_right(loop.database, repo, session, turn)) is not None:
         raise CannotStart(Reason.NO_ACCESS, f"{login} has no write access to {await repo.full_name()}.")
     if session.surface is Origin.GITHUB or session.config is not None:
         return

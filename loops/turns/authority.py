@@ -2,19 +2,19 @@
 
 from github.apps.access import access_of
 from github.client.repository import RepositoryHandle
-from loops.context import Loop
 from loops.conversations.repeating import last_asked
 from loops.sessions.ask_columns import ask_of
+from loops.store.database import Database
 from loops.store.states import Trigger
 from loops.store.tables import Person, Session, Turn
 
 
-async def without_right(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn) -> str | None:
+async def without_right(database: Database, repo: RepositoryHandle, session: Session, turn: Turn) -> str | None:
     """The login of who asked for this turn and may not write any more; None where all is well or nobody asked.
 
     A repair belongs to the task that it follows, and so to whoever asked for that.
     """
-    async with loop.database.read() as tx:
+    async with database.read() as tx:
         asked: Turn | None = turn
         if turn.trigger is Trigger.CHECKS:
             asked = await last_asked(tx, session.id, before=turn.number)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from github.repositories.config import PATH, RepositoryConfig
-from loops.context import Loop
 from loops.secrets import env_secrets
+from loops.store.database import Database
 from loops.store.tables import Session
 from loops.turns.start import StartingPoint
 
@@ -38,7 +38,7 @@ class Wanted:
         )
 
 
-async def env_of(loop: Loop, session: Session, start: StartingPoint, repository: str) -> Wanted | None:
+async def env_of(database: Database, session: Session, start: StartingPoint, repository: str) -> Wanted | None:
     """What the repository's settings on its default branch ask for; None if nothing. `repository` is its full name."""
     config = RepositoryConfig.model_validate(session.config or {})
     names = tuple(dict.fromkeys(config.env_secrets))
@@ -46,7 +46,7 @@ async def env_of(loop: Loop, session: Session, start: StartingPoint, repository:
         return None
     if session.approved_sha is not None or start.ref.startswith("refs/pull/"):  # our branch holds its commits too
         return Wanted(config.env_file, (), withheld=True)
-    async with loop.database.read() as tx:
+    async with database.read() as tx:
         stored = await env_secrets.find(tx, session.id, names)
     there = tuple(name for name in names if name in stored)
     return Wanted(config.env_file, there, tuple(name for name in names if name not in stored))

@@ -18,6 +18,7 @@ from loops.sessions import decide
 from loops.sessions.caps import Caps, Passed, Spent
 from loops.sessions.reasons import Reason
 from loops.sessions.spending import spent_before
+from loops.store.database import Database
 from loops.store.states import TurnKind
 from loops.store.tables import Blob, Repository, Session, Turn
 from loops.turns import forks
@@ -73,13 +74,13 @@ def _judge(session: Session, turn: Turn, report: Report, before: Spent) -> TurnV
 async def _publish(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, result: Result) -> Ending | None:
     """Publish unless something stands against it. None: a turn that brings two sides together has begun instead."""
     pull = await queries.pull(repo, session.pull_number) if session.pull_number is not None else None
-    if pull is not None and await has_ended(loop, session, pull):
+    if pull is not None and await has_ended(loop.clock, loop.database, session, pull):
         return Ending(TurnVerdict("cancelled"))
-    if (login := await without_right(loop, repo, session, turn)) is not None:
+    if (login := await without_right(loop.database, repo, session, turn)) is not None:
         return Ending(TurnVerdict("failed", Reason.NO_ACCESS, LOST_RIGHT.format(login=login)))
     findings = await guard(loop, repo, session, turn, result)
     if not findings.publishable:
-        await _forget_secrets(loop, turn, result, findings)
+        await _forget_secrets(loop.database, turn, result, findings)
         return _refused("\n".join(sentences(findings.refusals)))
     try:
         published = await publish_turn(loop, repo, session, turn, result)
@@ -107,17 +108,17 @@ def _refused(why: str) -> Ending:
 async def _explained(loop: Loop, session: Session, turn: Turn, verdict: TurnVerdict) -> TurnVerdict:
     """The verdict with what only its surroundings tell: why a box stopped, and what a failed merge leaves to people."""
     if verdict.kind == "again" and turn.box:
-        return replace(verdict, note=await why_stopped(loop, turn.box) or verdict.note)
+        return replace(verdict, note=await why_stopped(loop.boxes, turn.box) or verdict.note)
     if verdict.kind in ("failed", "refused") and turn.kind is TurnKind.CONFLICT:
         return replace(verdict, note=f"{verdict.note}\n\n{handed_back(session, turn)}")
     return verdict
 
 
-async def _forget_secrets(loop: Loop, turn: Turn, result: Result, findings: Findings) -> None:
+async def _forget_secrets(database: Database, turn: Turn, result: Result, findings: Findings) -> None:
     """The files of a refused turn are kept for a while, but not those that hold a secret."""
     paths = {finding.path for finding in findings.refusals if finding.code in SECRETS}
     shas = [change.sha for change in result.changes if change.path in paths and change.sha]
-    async with loop.database.write() as tx:
+    async with database.write() as tx:
         await tx.execute(delete(Blob).where(Blob.turn_id == turn.id, Blob.sha.in_(shas)))
 
 

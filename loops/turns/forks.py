@@ -15,6 +15,7 @@ from loops.guards.globs import first_match
 from loops.sessions.ask import ReviewText, ThreadText
 from loops.sessions.ask_columns import ask_of, source_of
 from loops.sessions.snapshots import settings, turns_of
+from loops.store.database import Database
 from loops.store.tables import Delivery, Session, Turn
 
 LATE_SECONDS = 3600.0  # by which a push may have arrived before the comment that it followed
@@ -45,7 +46,7 @@ async def allowed_pull(loop: Loop, repo: RepositoryHandle, session: Session) -> 
             f"#{pull.number} moved from {session.approved_sha[:12]} to {pull.head_sha[:12]} after I was asked, and "
             + _LOOK.format(number=pull.number)
         )
-    if await _pushed_since(loop, session):
+    if await _pushed_since(loop.database, session):
         raise HeadMoved(
             f"#{pull.number} got {pull.head_sha[:12]} between your comment and its arrival here, and "
             + _LOOK.format(number=pull.number)
@@ -53,9 +54,9 @@ async def allowed_pull(loop: Loop, repo: RepositoryHandle, session: Session) -> 
     return pull
 
 
-async def _pushed_since(loop: Loop, session: Session) -> bool:
+async def _pushed_since(database: Database, session: Session) -> bool:
     """Whether the head that was taken for the allowed one was pushed after the comment that allowed it."""
-    async with loop.database.read() as tx:
+    async with database.read() as tx:
         turns = await turns_of(tx, session.id)
         asked = [turn for turn in turns if turn.requested_by and _is_about(turn, session.subject_number)]
         source = source_of(asked[-1]) if asked else None

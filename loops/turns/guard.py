@@ -14,9 +14,11 @@ from loops.context import Loop
 from loops.guards import Finding, Findings, Proposal, examine
 from loops.offload import Withheld
 from loops.secrets.redact import Redactor
+from loops.secrets.vault import Vault
 from loops.sessions.ask import Conflict
 from loops.sessions.ask_columns import ask_of
 from loops.sessions.snapshots import settings
+from loops.store.database import Database
 from loops.store.states import TurnKind
 from loops.store.tables import Blob, Session, Turn
 
@@ -31,7 +33,7 @@ async def guard(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn
         or await loop.github.grants(session.installation_id, "workflows"),
         repair=turn.kind is TurnKind.CHECKS,
         merges=bool(((turn.spec or {}).get("repository") or {}).get("merge")),
-        redactor=await redactor_of(loop, turn),
+        redactor=await redactor_of(loop.database, loop.vault, turn),
         env_files=frozenset(filter(None, [((turn.spec or {}).get("env_file") or {}).get("path")])),
         merged=await _merged(repo, turn),
         file_bytes=loop.options.file_bytes,
@@ -63,9 +65,9 @@ async def _merged(repo: RepositoryHandle, turn: Turn) -> dict[str, tuple[str, st
     return await trees.files(repo, about.ours)
 
 
-async def redactor_of(loop: Loop, turn: Turn) -> Redactor:
+async def redactor_of(database: Database, vault: Vault, turn: Turn) -> Redactor:
     """It knows the secrets that the turn was given, as far as they can be read."""
     try:
-        return Redactor(await TurnCredentials(loop.database, loop.vault).secrets(turn))
+        return Redactor(await TurnCredentials(database, vault).secrets(turn))
     except CannotPrepare:
         return Redactor()

@@ -13,7 +13,7 @@ from loops.accounts.choice import AccountLimited, CannotRun
 from loops.boxes.box import ensure_box, make_room, stop_boxes
 from loops.boxes.capacity import bounds, read_queue, take_slot
 from loops.boxes.queue import Wait, words
-from loops.context import Loop
+from loops.context import Clock, Loop
 from loops.conversations.withdrawing import withdraw
 from loops.sessions import decide
 from loops.sessions.ask_columns import ask_of, source_of
@@ -21,6 +21,7 @@ from loops.sessions.caps import Caps
 from loops.sessions.spending import spent_before
 from loops.sessions.transitions import move_session, move_turn
 from loops.store import journal
+from loops.store.database import Database
 from loops.store.states import SessionStatus, TurnStatus
 from loops.store.tables import Box, Repository, Session, Turn
 from loops.turns.admission import admit
@@ -61,10 +62,10 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
         await admit(loop, repo, session, turn)
         start = await start_of(loop, repo, session, turn)
         if not await _still_asked(repo, turn):
-            await _withdraw(loop, session, turn)
+            await _withdraw(loop.clock, loop.database, session, turn)
             return None
         chosen = await runtime_of(loop, session, turn)
-        wanted = await env_of(loop, session, start, repository.full_name)
+        wanted = await env_of(loop.database, session, start, repository.full_name)
         prompt = await prompt_of(loop, repo, session, turn, start, wanted, chosen.runtime.name)
         limits = await _limits(loop, session, turn)
         spec = spec_of(loop, chosen, prompt, repository, start, session, turn, wanted, limits)
@@ -118,11 +119,11 @@ async def _place(loop: Loop, session: Session, turn: Turn) -> _Placed:
     if slot is None:
         return _Placed()
     try:
-        await stop_boxes(loop, *slot.ends)
+        await stop_boxes(loop.boxes, *slot.ends)
         status = await ensure_box(loop, slot.box)
     except BoxesUnavailable as error:
         log.warning("box.unavailable", session=session.public_id, error=str(error))
-        await _say(loop, turn, UNREACHABLE)
+        await _say(loop.clock, loop.database, turn, UNREACHABLE)
         return _Placed(again=loop.clock() + BOX_RETRY_SECONDS)
     if status.permanent:
         await _refuse(loop, session, turn, "box_failed", status.message)
@@ -134,13 +135,13 @@ async def _place(loop: Loop, session: Session, turn: Turn) -> _Placed:
         return _Placed(slot.box, message=status.message)
     # The cluster holds less than our own limits allow: the turn keeps its place, and asks again.
     log.info("box.full", session=session.public_id, message=status.message)
-    await _say(loop, turn, status.message)
+    await _say(loop.clock, loop.database, turn, status.message)
     made = await make_room(loop, slot.box.name)
     return _Placed(again=loop.clock() + (BOX_RETRY_SECONDS if made else FULL_SECONDS))
 
 
 async def _in_line(loop: Loop, turn: Turn, wait: Wait) -> float:
-    await _say(loop, turn, words(wait, bounds(loop.options)))
+    await _say(loop.clock, loop.database, turn, words(wait, bounds(loop.options)))
     pause = min(LONGEST_WAIT, PLACE_SECONDS * wait.place)
     return loop.clock() + pause * random.uniform(0.8, 1.2)  # noqa: S311  they must not all come at once
 
@@ -148,20 +149,20 @@ async def _in_line(loop: Loop, turn: Turn, wait: Wait) -> float:
 async def _spare(loop: Loop, turn: Turn, limited: AccountLimited) -> float:
     """Leave the account alone as long as its provider wants, with this turn too; when to look again."""
     at = limited.until + random.uniform(0, 2)  # noqa: S311  they must not all come at once
-    await _say(loop, turn, f"{limited}: the turn begins at {clock(at, loop.clock())}.")
+    await _say(loop.clock, loop.database, turn, f"{limited}: the turn begins at {clock(at, loop.clock())}.")
     async with loop.database.write() as tx:
         (await tx.get_one(Turn, turn.id)).retry_at = at
     return at
 
 
-async def _say(loop: Loop, turn: Turn, text: str) -> None:
+async def _say(clock: Clock, database: Database, turn: Turn, text: str) -> None:
     """What the turn waits for, told once."""
     if turn.waits == text:
         return
-    async with loop.database.write() as tx:
+    async with database.write() as tx:
         row = await tx.get_one(Turn, turn.id)
         row.waits = text
-        await journal.append(tx, row.session_id, [("status", {"text": text})], at=loop.clock(), turn_id=row.id)
+        await journal.append(tx, row.session_id, [("status", {"text": text})], at=clock(), turn_id=row.id)
 
 
 async def _still_asked(repo: RepositoryHandle, turn: Turn) -> bool:
@@ -172,9 +173,9 @@ async def _still_asked(repo: RepositoryHandle, turn: Turn) -> bool:
     return await comments.still_there(repo, source)
 
 
-async def _withdraw(loop: Loop, session: Session, turn: Turn) -> None:
-    async with loop.database.write() as tx:
-        await withdraw(tx, session.repository_id, int(turn.source["id"]), loop.clock())
+async def _withdraw(clock: Clock, database: Database, session: Session, turn: Turn) -> None:
+    async with database.write() as tx:
+        await withdraw(tx, session.repository_id, int(turn.source["id"]), clock())
 
 
 async def _limits(loop: Loop, session: Session, turn: Turn) -> dict[str, Any]:

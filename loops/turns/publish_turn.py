@@ -15,6 +15,7 @@ from k8s.runner.protocol import Result
 from loops.context import Loop
 from loops.runtimes import registry
 from loops.store import journal
+from loops.store.database import Database
 from loops.store.states import PullState, TurnKind
 from loops.store.tables import Blob, Person, Session, Turn
 from loops.turns import forks
@@ -49,7 +50,10 @@ async def _push(
             return (await tx.get_one(Blob, (turn.id, sha))).content
 
     message = commit_message(
-        commit_subject(session, turn), _body(turn), turn=turn.public_id, co_authors=await _co_authors(loop, turn, fork)
+        commit_subject(session, turn),
+        _body(turn),
+        turn=turn.public_id,
+        co_authors=await _co_authors(loop.database, turn, fork),
     )
     wanted = Publication(
         turn.public_id,
@@ -102,11 +106,11 @@ def changes_of(result: Result) -> list[FileChange]:
     return changes + [FileChange(path) for path in sorted(filter(None, left))]
 
 
-async def _co_authors(loop: Loop, turn: Turn, fork: Pull | None) -> list[CoAuthor]:
+async def _co_authors(database: Database, turn: Turn, fork: Pull | None) -> list[CoAuthor]:
     """Who asked, and whose work it goes on with."""
     found = [CoAuthor(fork.author_id, fork.author)] if fork is not None and fork.author_id else []
     if turn.requested_by is not None:
-        async with loop.database.read() as tx:
+        async with database.read() as tx:
             person = await tx.get(Person, turn.requested_by)
         if person is not None:
             found.append(CoAuthor(person.id, person.login))

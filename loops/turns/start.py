@@ -8,8 +8,9 @@ from github.publishing import branches
 from github.publishing.commits import commit_message
 from github.publishing.pushrules import Push, would_refuse
 from github.repositories import queries, refs
-from loops.context import Loop
+from loops.context import Clock, Loop
 from loops.conversations.pull_state import may_be_late
+from loops.options import LoopOptions
 from loops.sessions.ask import Conflict, RedChecks
 from loops.sessions.ask_columns import ask_of
 from loops.store.states import SubjectKind
@@ -66,12 +67,16 @@ async def _begin(loop: Loop, repo: RepositoryHandle, session: Session, turn: Tur
         raise CannotStart("no_base", f"There is no branch `{base}` in {facts.full_name}.")
     if base_sha is None:
         raise CannotStart("empty_repository", f"{facts.full_name} has no commit on its default branch yet.")
-    branch = session.branch or await _new_branch(loop, repo, session)
+    branch = session.branch or await _new_branch(loop.options, repo, session)
     about = ask_of(turn).about
     if isinstance(about, Conflict):
         return await _conflict(repo, about, branch, base, base_sha)
     asked = session.branch is None  # a moment ago, for its name
-    tip = await queries.head(repo, branch, max_age=queries.STEP) if asked else await _tip(loop, repo, session, branch)
+    tip = (
+        await queries.head(repo, branch, max_age=queries.STEP)
+        if asked
+        else await _tip(loop.clock, repo, session, branch)
+    )
     if tip is None and not session.own_branch:
         raise CannotStart("no_branch", f"The branch `{branch}` does not exist any more.")
     if session.approved_sha is not None:
@@ -82,11 +87,11 @@ async def _begin(loop: Loop, repo: RepositoryHandle, session: Session, turn: Tur
     return StartingPoint(base_sha, f"refs/heads/{base}", branch, base, base_sha)
 
 
-async def _tip(loop: Loop, repo: RepositoryHandle, session: Session, branch: str) -> str | None:
+async def _tip(clock: Clock, repo: RepositoryHandle, session: Session, branch: str) -> str | None:
     """The head of the branch. Raises NotVisibleYet while GitHub shows less than what we have just pushed there."""
     tip = await queries.head(repo, branch)
     pushed = session.head_sha
-    if pushed is None or tip == pushed or branch != session.branch or not may_be_late(session, loop.clock()):
+    if pushed is None or tip == pushed or branch != session.branch or not may_be_late(session, clock()):
         return tip
     if tip is None or await queries.is_before(repo, tip, pushed):
         raise NotVisibleYet(
@@ -160,9 +165,9 @@ async def _conflict(repo: RepositoryHandle, about: Conflict, branch: str, base: 
     return StartingPoint(tip, f"refs/heads/{branch}", branch, base, base_sha, merge=(about.ours, about.ours))
 
 
-async def _new_branch(loop: Loop, repo: RepositoryHandle, session: Session) -> str:
+async def _new_branch(options: LoopOptions, repo: RepositoryHandle, session: Session) -> str:
     """A name that no branch has and none blocks."""
-    prefix = str((session.config or {}).get("branch_prefix") or loop.options.branch_prefix)
+    prefix = str((session.config or {}).get("branch_prefix") or options.branch_prefix)
     name = refs.branch_name(prefix, session.subject_number, session.title)
     if await queries.head(repo, name) is None:
         return name

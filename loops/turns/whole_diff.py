@@ -34,7 +34,7 @@ async def whole_diff(loop: Loop, repo: RepositoryHandle, session: Session, turn:
     except GitHubError as error:
         log.warning("diff.none", session=session.public_id, head=head, error=str(error))
         return None
-    redactor = await redactor_of(loop, turn)
+    redactor = await redactor_of(loop.database, loop.vault, turn)
     try:
         return await loop.offload.run(session.public_id, _shown, found, redactor)
     except Withheld as error:

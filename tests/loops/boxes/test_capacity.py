@@ -140,8 +140,8 @@ async def test_the_longest_idle_box_makes_room_and_a_busy_one_never(loop: Loop) 
     for each in (busy, idle):
         await take_slot(loop, *each)
     await end_turn(loop, idle[1])
-    assert await end_longest_idle(loop, "gl-another") == "gl-greenloop-3-2"
-    assert await end_longest_idle(loop, "gl-another") is None
+    assert await end_longest_idle(loop.clock, loop.database, "gl-another") == "gl-greenloop-3-2"
+    assert await end_longest_idle(loop.clock, loop.database, "gl-another") is None
 
 
 async def test_a_box_that_starts_afresh_or_is_old_gets_a_new_token_and_no_other(loop: Loop) -> None:
