@@ -10,37 +10,23 @@ import structlog
 
 from github.client.errors import (
     AlreadyExists,
-    Conflict,
     GitHubError,
     NotFastForward,
-    NotVisibleYet,
     PermissionMissing,
     WorkflowsPermissionMissing,
 )
 from github.client.repository import RepositoryHandle
-from github.client.scopes import Scope, allows
+from github.client.scopes import allows
 from github.publishing import branches
 from github.publishing.commits import TRAILER, create_commit, find_turn, tree_of
+from github.publishing.merge import merge
 from github.publishing.trees import ContentOf, FileChange, build_tree
-from github.repositories.queries import compare, head
+from github.repositories.queries import head
 
 WORKFLOWS = ".github/workflows/"
 RACES = 3  # pushes by others in a row, during one publication, that are merged before it gives up
 
 log = structlog.get_logger()
-
-
-class MergeConflict(Conflict):
-    """Somebody else's push does not merge with the turn. `ours` is the turn's commit, `theirs` the branch's head."""
-
-    def __init__(self, message: str, *, ours: str, theirs: str) -> None:
-        super().__init__(message)
-        self.ours = ours
-        self.theirs = theirs
-
-
-class HistoryRewritten(Conflict):
-    """The branch was force-pushed: it no longer holds the commit that the turn started from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,36 +123,6 @@ async def _place(repository: RepositoryHandle, wanted: Publication, commit: str,
     if tip == wanted.parent:
         await branches.fast_forward(repository, wanted.branch, commit)
         return Published(commit, commit)
-    return Published(commit, await _merge(repository, wanted, commit, tip), merged=True)
-
-
-async def _merge(repository: RepositoryHandle, wanted: Publication, commit: str, tip: str) -> str:
-    """Merge the turn into what somebody else pushed meanwhile; the branch's new head."""
-    status = (await compare(repository, wanted.parent, tip)).get("status")
-    if status == "behind":
-        raise NotVisibleYet(
-            f"{wanted.branch} stands at {tip}, before the commit {wanted.parent} that the turn started from: GitHub is "
-            "late, or somebody took commits back"
-        )
-    if status not in ("ahead", "identical"):
-        raise HistoryRewritten(
-            f"{wanted.branch} was force-pushed from {wanted.parent} to {tip}: the turn's work is in commit {commit}, "
-            "and the branch is left as it is"
-        )
-    body = {
-        "base": wanted.branch,
-        "head": commit,
-        "commit_message": f"Merge what was pushed to {wanted.branch} meanwhile\n\n{TRAILER}: {wanted.turn}-merge\n",
-    }
-    await branches.refuse_unless_ours_to_write(repository, wanted.branch)
-    try:
-        answer = await repository.request("POST", "merges", scope=Scope.PUBLISH, json=body)
-    except Conflict as error:
-        raise MergeConflict(
-            f"what was pushed to {wanted.branch} meanwhile ({tip}) conflicts with turn {wanted.turn} ({commit})",
-            ours=commit,
-            theirs=tip,
-        ) from error
-    if answer.status == 204:  # in the branch already
-        return await head(repository, wanted.branch) or commit
-    return str(answer.json()["sha"])
+    return Published(
+        commit, await merge(repository, wanted.branch, wanted.parent, commit, tip, wanted.turn), merged=True
+    )

@@ -5,7 +5,7 @@ from sqlalchemy import ColumnElement, and_, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from k8s.boxes import Boxes, BoxesUnavailable, BoxState, Known
-from loops.boxes import spares
+from loops.boxes import warm_spares
 from loops.boxes.capacity import busy_boxes
 from loops.boxes.troubles import note_trouble
 from loops.context import Clock, Loop
@@ -28,7 +28,7 @@ async def reap(loop: Loop) -> None:
         await _mark_idle(loop)
         await _stop_marked(loop.boxes, loop.database, living)
         await _delete_homes(loop)
-        await spares.keep(loop)
+        await warm_spares.keep(loop)
         await _reconcile(loop)
     except BoxesUnavailable as error:
         log.warning("box.reaper_postponed", error=str(error))

@@ -17,7 +17,7 @@ from loops.checks.rerun_jobs import go_on, run_again, spent, wishes
 from loops.checks.shown_evidence import keep_evidence
 from loops.context import Loop
 from loops.conversations.asking import add_turn
-from loops.conversations.repeating import last_asked, repairs_of
+from loops.conversations.retrying import last_asked, repairs_of
 from loops.secrets.redact import Redactor
 from loops.sessions import decide
 from loops.sessions.ask import Ask, RedChecks, ReviewText, ThreadText

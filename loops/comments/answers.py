@@ -33,12 +33,6 @@ def cannot_run(reason: str, handle: str) -> str:
     return f"I did not start: {public_text(reason, ())}\n\n`@{handle} help` shows what can be asked for."
 
 
-def config_problems(path: str, found: Sequence[str]) -> str:
-    """What is wrong in a repository's configuration."""
-    listed = "\n".join(f"- {problem}" for problem in found)
-    return f"`{path}` on the default branch is broken, so the defaults hold until it is mended:\n\n{listed}"
-
-
 def nothing_open(handle: str) -> str:
     """Something was asked of work that is not there."""
     return f"Nothing of mine is open here. `@{handle} help` shows what can be asked for."

@@ -10,7 +10,7 @@ from github.repositories.config import PATH, RepositoryConfig
 from github.repositories.queries import Pull
 from github.webhooks.identity import Me
 from github.webhooks.outcomes import Actor, Hint, LifecycleEvent
-from loops.comments import answers
+from loops.comments.broken_config import broken_config
 from loops.context import Clock, Loop
 from loops.conversations.finding import Topic
 from loops.conversations.watching import watch
@@ -77,7 +77,7 @@ async def _unasked(loop: Loop, hint: Hint) -> Decision:
         config = loaded.config.model_dump(mode="json", exclude_unset=True)
         session = await watch(tx, topic, owner=owner.id if owner else None, cap=cap, config=config, now=now)
         if isinstance(session, Session) and loaded.problems:
-            session.notes = [answers.config_problems(PATH, list(map(str, loaded.problems)))]
+            session.notes = [broken_config(PATH, list(map(str, loaded.problems)))]
     if isinstance(session, str):
         return Decision("ignored", session)
     return Decision("started", "red checks", session.id)

@@ -9,10 +9,11 @@ from github.webhooks.commands import Retry, Run
 from github.webhooks.outcomes import Actor, Request, Subject
 from loops.accounts.choice import CannotRun, choose
 from loops.comments import answers
+from loops.comments.broken_config import broken_config
 from loops.context import Loop
 from loops.conversations.asking import AskOutcome, take
 from loops.conversations.finding import Topic, latest
-from loops.conversations.repeating import repeated
+from loops.conversations.retrying import repeated
 from loops.options import LoopOptions
 from loops.requests.conversion import ask_of_request, topic_of, whole_subject
 from loops.requests.decision import Decision
@@ -44,7 +45,7 @@ async def run(
         cap = loaded.config.limits.attempts
     if loaded is not None and loaded.problems:
         listed = [str(problem) for problem in loaded.problems]
-        await comments.put_sticky(repo, subject.number, "config", answers.config_problems(config.PATH, listed))
+        await comments.put_sticky(repo, subject.number, "config", broken_config(config.PATH, listed))
     settings = loaded.config.model_dump(mode="json", exclude_unset=True) if loaded is not None else None
     if (why := await _cannot_run(loop.database, loop.options, topic, ask, settings or {})) is not None:
         await answer(repo, request, subject, answers.cannot_run(why, loop.me.names[0]))

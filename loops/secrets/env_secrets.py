@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, delete, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from loops.secrets.spellings import SHORTEST
+from loops.secrets.encodings import SHORTEST
 from loops.secrets.vault import Vault
 from loops.store.database import Database
 from loops.store.lookup import UnknownOwner, installation_of

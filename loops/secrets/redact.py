@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
+from loops.secrets.encodings import encodings_of, parts_of, spellings_of
 from loops.secrets.literals import Literals
 from loops.secrets.readings import Reading, escapes, open_escape, readings
 from loops.secrets.recognise import compiled, matches, one_byte_each
-from loops.secrets.spellings import encodings_of, parts_of, spellings_of
 
 MASK = "[redacted]"
 _HELD_WORD = 4_096

@@ -2,7 +2,7 @@
 
 from github.client.repository import RepositoryHandle
 from github.repositories import config, queries
-from loops.comments import answers
+from loops.comments.broken_config import broken_config
 from loops.context import Loop
 from loops.sessions.reasons import Reason
 from loops.store.states import Origin
@@ -23,7 +23,7 @@ async def admit(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn
         fresh = await tx.get_one(Session, session.id)
         fresh.config = loaded.config.model_dump(mode="json", exclude_unset=True) if loaded else {}
         if loaded is not None and loaded.problems:
-            fresh.notes = [*fresh.notes, answers.config_problems(config.PATH, list(map(str, loaded.problems)))]
+            fresh.notes = [*fresh.notes, broken_config(config.PATH, list(map(str, loaded.problems)))]
         if loaded is not None and "attempts" in loaded.config.limits.model_fields_set:
             fresh.cap = loaded.config.limits.attempts
         session.config, session.cap = fresh.config, fresh.cap

@@ -2,7 +2,7 @@
 
 from github.apps.access import access_of
 from github.client.repository import RepositoryHandle
-from loops.conversations.repeating import last_asked
+from loops.conversations.retrying import last_asked
 from loops.sessions.ask_columns import ask_of
 from loops.store.database import Database
 from loops.store.states import Trigger

@@ -1,7 +1,7 @@
 """Somebody else pushed during a turn, and it does not merge: one turn with the conflict as its task."""
 
 from github.client.repository import RepositoryHandle
-from github.publishing.publish import MergeConflict
+from github.publishing.merge import MergeConflict
 from github.repositories import queries
 from loops.context import Loop
 from loops.conversations.asking import add_turn

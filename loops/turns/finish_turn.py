@@ -6,7 +6,7 @@ from sqlalchemy import delete
 
 from github.client.permanent_errors import LATE, PERMANENT, most_tries
 from github.client.repository import RepositoryHandle
-from github.publishing.publish import HistoryRewritten, MergeConflict
+from github.publishing.merge import HistoryRewritten, MergeConflict
 from github.publishing.trees import TreeMismatch
 from github.repositories import queries
 from k8s.runner.protocol import Result

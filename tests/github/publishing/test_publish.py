@@ -22,7 +22,8 @@ from github.client.repository import RepositoryHandle
 from github.emulator.local import LocalGitHub
 from github.publishing.branches import create, delete, fast_forward
 from github.publishing.commits import CoAuthor, commit_message
-from github.publishing.publish import HistoryRewritten, MergeConflict, Publication, publish
+from github.publishing.merge import HistoryRewritten, MergeConflict
+from github.publishing.publish import Publication, publish
 from github.publishing.trees import BadChange, FileChange, TreeMismatch
 from github.repositories.queries import branch, head
 from tests.github.conftest import Spot

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from loops.secrets.encodings import parts_of
 from loops.secrets.ordinary import is_ordinary
 from loops.secrets.redact import MASK, Redactor
-from loops.secrets.spellings import parts_of
 
 SECRET = 'p@ss/w"rd+Ünïque=99'
 SPECIAL = 'it\'s a $ecret`with`<all>&\\ "of" it;{1,2}'
