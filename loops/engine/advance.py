@@ -26,8 +26,8 @@ from loops.sessions.snapshots import snapshot, turns_of
 from loops.store import leases
 from loops.store.states import SessionStatus
 from loops.store.tables import Session
-from loops.turns.finish_turn import finish_turn
-from loops.turns.prepare import prepare
+from loops.turns.finishing.finish_turn import finish_turn
+from loops.turns.preparing.prepare import prepare
 
 log = structlog.get_logger(__name__)
 

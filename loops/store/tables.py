@@ -1,24 +1,17 @@
 """The tables: the truth. Times are UNIX seconds, keys of GitHub's things are GitHub's numeric ids."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from sqlalchemy import (
-    JSON,
-    BigInteger,
-    Boolean,
-    Double,
     ForeignKey,
     Index,
-    Integer,
-    LargeBinary,
     String,
-    Text,
     UniqueConstraint,
 )
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
+from loops.store.base import Base, Key
 from loops.store.states import (
-    EnumText,
     Origin,
     PullState,
     SessionStatus,
@@ -27,24 +20,6 @@ from loops.store.states import (
     TurnKind,
     TurnStatus,
 )
-
-Key = BigInteger().with_variant(Integer, "sqlite")
-
-
-class Base(DeclarativeBase):
-    """All tables. Integers are 64 bits wide, as GitHub's ids are; times are seconds since 1970."""
-
-    type_annotation_map: ClassVar[dict[Any, Any]] = {
-        int: BigInteger,
-        float: Double,
-        bool: Boolean,
-        str: Text,
-        bytes: LargeBinary,
-        dict[str, Any]: JSON,
-        list[Any]: JSON,
-        **{kind: EnumText(kind, 16) for kind in (SessionStatus, TurnStatus, TurnKind, SubjectKind, PullState, Origin)},
-        Trigger: EnumText(Trigger, 32),
-    }
 
 
 class Installation(Base):

@@ -12,7 +12,7 @@ from loops.context import Loop
 from loops.runtimes.failures import WORDS, FailureKind
 from loops.store import journal
 from loops.store.tables import Profile, Session, Turn
-from loops.turns.report import Report
+from loops.turns.finishing.report import Report
 
 TRIES = 6
 """Times that a turn is tried again before its provider's trouble is taken for one that stays."""

@@ -12,7 +12,8 @@ from github.emulator.acts import installations
 from github.webhooks import deliveries
 from loops.context import Loop
 from loops.requests.missed_deliveries import NOT_REPLAYED, redeliver_missed
-from loops.store.tables import Audit, Base, Delivery, Installation, Turn
+from loops.store.base import Base
+from loops.store.tables import Audit, Delivery, Installation, Turn
 from tests.e2e.acts import RIGHT, asked, calls, comment_says, own_check, runs
 from tests.e2e.house import REPOSITORY, House, house
 

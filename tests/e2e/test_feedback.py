@@ -9,7 +9,7 @@ import pytest
 from k8s.boxes import BoxesUnavailable
 from k8s.local import LocalBoxes
 from loops.requests import route, run
-from loops.turns.prepare import UNREACHABLE
+from loops.turns.preparing.prepare import UNREACHABLE
 from tests.e2e.acts import GROW, RIGHT, asked, calls, comment_says, own_check, press, runs, said
 from tests.e2e.house import CHECK, House, house
 

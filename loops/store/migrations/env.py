@@ -7,11 +7,11 @@ from sqlalchemy import Connection
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 
-from loops.store.tables import Base
+from loops.store.tables import Session
 
 
 def migrate(connection: Connection) -> None:
-    context.configure(connection=connection, target_metadata=Base.metadata, render_as_batch=True)
+    context.configure(connection=connection, target_metadata=Session.metadata, render_as_batch=True)
     with context.begin_transaction():
         context.run_migrations()
 

@@ -1,10 +1,6 @@
 """Publishing against the local GitHub: what a box ends with is what the branch holds, and nobody's work is lost."""
 
-import asyncio
-import subprocess
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from pathlib import Path
 
 import httpx
 import pytest
@@ -12,7 +8,6 @@ import pytest
 from github.client.errors import (
     AlreadyExists,
     NotFastForward,
-    NotVisibleYet,
     RefusedBranch,
     RuleViolation,
     ServerFault,
@@ -21,68 +16,13 @@ from github.client.errors import (
 from github.client.repository import RepositoryHandle
 from github.emulator.local import LocalGitHub
 from github.publishing.branches import create, delete, fast_forward
-from github.publishing.commits import CoAuthor, commit_message
-from github.publishing.merge import HistoryRewritten, MergeConflict
+from github.publishing.commits import commit_message
 from github.publishing.publish import Publication, publish
 from github.publishing.trees import BadChange, FileChange, TreeMismatch
 from github.repositories.queries import branch, head
 from tests.github.conftest import Spot
-from tests.github.gitside import Clone
+from tests.github.publishing.conftest import BRANCH, MakeTurn
 from tests.late import Late
-
-BRANCH = "greenloop/12-fix"
-
-
-class Turn:
-    """A turn in a box: a clone in which an agent changed files, and what it reports."""
-
-    def __init__(self, clone: Clone, name: str = "t_1", branch: str = BRANCH) -> None:
-        self.clone, self.name, self.branch = clone, name, branch
-        self.contents: dict[str, bytes] = {}
-
-    async def report(self, message: str | None = None) -> Publication:
-        """Stage everything and report it as the runner does: tree, and changes with modes and blobs."""
-        git = self.clone.git
-        parent = await git("rev-parse", "HEAD")
-        await git("add", "--all", "--force")
-        tree = await git("write-tree")
-        changes = []
-        raw = await git("diff-index", "--cached", "--raw", "--no-renames", "--no-abbrev", "-z", "HEAD")
-        fields = raw.split("\0")
-        for meta, path in zip(fields[::2], fields[1::2], strict=False):
-            _old_mode, mode, _old, sha, status = meta.lstrip(":").split(" ")
-            if status == "D":
-                changes.append(FileChange(path))
-                continue
-            content = await asyncio.to_thread(self._blob, sha)
-            self.contents[sha] = content
-            changes.append(FileChange(path, mode, sha, len(content)))
-        text = message or commit_message("Fix it", "Because.", turn=self.name, co_authors=[CoAuthor(10, "alice")])
-        return Publication(self.name, self.branch, parent, tree, changes, text)
-
-    def _blob(self, sha: str) -> bytes:
-        return subprocess.run(
-            ["git", "cat-file", "blob", sha], cwd=self.clone.folder, capture_output=True, check=True
-        ).stdout
-
-    async def content_of(self, sha: str) -> bytes:
-        return self.contents[sha]
-
-
-MakeTurn = Callable[..., Awaitable[Turn]]
-
-
-@pytest.fixture
-def turn(spot: Spot, tmp_path: Path) -> MakeTurn:
-    """Makes turns, each in a clone of its own."""
-
-    async def make(name: str = "t_1", on: str = BRANCH, start: str | None = None) -> Turn:
-        clone = await Clone(spot, tmp_path / name).start()
-        if start:
-            await clone.git("checkout", "--quiet", start)
-        return Turn(clone, name, on)
-
-    return make
 
 
 async def test_every_kind_of_change_arrives_as_the_box_has_it(
@@ -182,83 +122,6 @@ async def test_when_github_stays_away_nothing_is_half_done(
     assert await head(repository, BRANCH) is None
     done = await publish(repository, wanted, box.content_of)
     assert await head(repository, BRANCH) == done.commit
-
-
-async def test_somebody_elses_push_meanwhile_is_merged_when_it_is_clean(
-    spot: Spot, repository: RepositoryHandle, turn: MakeTurn, tmp_path: Path
-) -> None:
-    box = await turn()
-    (box.clone.folder / "new").write_text("x\n")
-    await publish(repository, await box.report(), box.content_of)
-    later = await turn("t_2", start=f"origin/{BRANCH}")
-    (later.clone.folder / "new").write_text("y\n")
-    wanted = await later.report()
-    other = await Clone(spot, tmp_path / "other").start()
-    await other.git("checkout", "--quiet", f"origin/{BRANCH}")
-    theirs = await other.commit({"theirs": "z\n"})
-    await other.push(BRANCH)
-    done = await publish(repository, wanted, later.content_of)
-    assert done.merged
-    merge = await repository.get(f"git/commits/{done.head}")
-    assert {each["sha"] for each in merge["parents"]} == {theirs, done.commit}
-    assert await head(repository, BRANCH) == done.head
-    again = await publish(repository, wanted, later.content_of)
-    assert (again.already, again.commit, again.head) == (True, done.commit, done.head)
-
-
-async def test_a_conflicting_push_is_left_alone_and_told(
-    spot: Spot, repository: RepositoryHandle, turn: MakeTurn, tmp_path: Path
-) -> None:
-    box = await turn()
-    (box.clone.folder / "new").write_text("x\n")
-    await publish(repository, await box.report(), box.content_of)
-    later = await turn("t_2", start=f"origin/{BRANCH}")
-    (later.clone.folder / "new").write_text("ours\n")
-    wanted = await later.report()
-    other = await Clone(spot, tmp_path / "other").start()
-    await other.git("checkout", "--quiet", f"origin/{BRANCH}")
-    theirs = await other.commit({"new": "theirs\n"})
-    await other.push(BRANCH)
-    with pytest.raises(MergeConflict) as caught:
-        await publish(repository, wanted, later.content_of)
-    assert caught.value.theirs == theirs
-    assert (await repository.get(f"git/commits/{caught.value.ours}"))["tree"]["sha"] == wanted.tree
-    assert await head(repository, BRANCH) == theirs
-
-
-async def test_a_force_push_is_never_undone(
-    spot: Spot, repository: RepositoryHandle, turn: MakeTurn, tmp_path: Path
-) -> None:
-    box = await turn()
-    (box.clone.folder / "new").write_text("x\n")
-    await publish(repository, await box.report(), box.content_of)
-    later = await turn("t_2", start=f"origin/{BRANCH}")
-    (later.clone.folder / "new").write_text("y\n")
-    wanted = await later.report()
-    other = await Clone(spot, tmp_path / "other").start()
-    rewritten = await other.commit({"other": "z\n"})
-    await other.push(BRANCH, "--force")
-    with pytest.raises(HistoryRewritten, match="force-pushed"):
-        await publish(repository, wanted, later.content_of)
-    assert await head(repository, BRANCH) == rewritten
-
-
-async def test_a_branch_that_stands_before_the_turns_beginning_is_left_alone_and_may_only_be_late(
-    spot: Spot, repository: RepositoryHandle, turn: MakeTurn, tmp_path: Path
-) -> None:
-    box = await turn()
-    start = await box.clone.git("rev-parse", "HEAD")
-    (box.clone.folder / "new").write_text("x\n")
-    await publish(repository, await box.report(), box.content_of)
-    later = await turn("t_2", start=f"origin/{BRANCH}")
-    (later.clone.folder / "new").write_text("y\n")
-    wanted = await later.report()
-    other = await Clone(spot, tmp_path / "other").start()
-    await other.git("checkout", "--quiet", start)
-    await other.push(BRANCH, "--force")
-    with pytest.raises(NotVisibleYet, match="took commits back"):
-        await publish(repository, wanted, later.content_of)
-    assert await head(repository, BRANCH) == start
 
 
 @pytest.mark.parametrize("path", ["/git/trees", "/git/refs"])

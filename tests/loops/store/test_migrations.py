@@ -8,9 +8,10 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import JSON, Engine, MetaData, Table, create_engine, insert, select
 
+from loops.store.base import Base
 from loops.store.database import Database
 from loops.store.migrations import config, upgrade
-from loops.store.tables import Base, Turn
+from loops.store.tables import Turn
 
 
 async def test_the_migrations_build_exactly_the_tables_of_the_code(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from loops.sessions.ask_columns import ask_of
 from loops.sessions.recap import recap
 from loops.sessions.snapshots import turns_of
 from loops.store.tables import Session, Turn
-from loops.turns.env import Wanted
-from loops.turns.start import StartingPoint
+from loops.turns.preparing.env import Wanted
+from loops.turns.preparing.start import StartingPoint
 
 GUIDANCE = ("AGENTS.md", "CLAUDE.md")
 

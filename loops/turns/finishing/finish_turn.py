@@ -23,13 +23,13 @@ from loops.store.states import TurnKind
 from loops.store.tables import Blob, Repository, Session, Turn
 from loops.turns import forks
 from loops.turns.authority import without_right
-from loops.turns.classify_result import TurnVerdict, classify_result
-from loops.turns.conflict import begin_conflict_turn, handed_back
-from loops.turns.guard import guard
-from loops.turns.publish_turn import publish_turn
-from loops.turns.record_turn import Ending, record_turn
-from loops.turns.report import Report
-from loops.turns.whole_diff import whole_diff
+from loops.turns.finishing.classify_result import TurnVerdict, classify_result
+from loops.turns.finishing.conflict import begin_conflict_turn, handed_back
+from loops.turns.finishing.guard import guard
+from loops.turns.finishing.publish_turn import publish_turn
+from loops.turns.finishing.record_turn import Ending, record_turn
+from loops.turns.finishing.report import Report
+from loops.turns.finishing.whole_diff import whole_diff
 
 SECRETS = ("secret", "env_file", "credential_file")
 """What the guards call a file that holds a secret."""

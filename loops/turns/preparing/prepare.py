@@ -24,12 +24,12 @@ from loops.store import journal
 from loops.store.database import Database
 from loops.store.states import SessionStatus, TurnStatus
 from loops.store.tables import Box, Repository, Session, Turn
-from loops.turns.admission import admit
-from loops.turns.env import env_of
-from loops.turns.limits import limits_of
-from loops.turns.prompting import prompt_of
-from loops.turns.runtime import runtime_of, spec_of
-from loops.turns.start import CannotStart, start_of
+from loops.turns.preparing.admission import admit
+from loops.turns.preparing.env import env_of
+from loops.turns.preparing.limits import limits_of
+from loops.turns.preparing.prompting import prompt_of
+from loops.turns.preparing.runtime import runtime_of, spec_of
+from loops.turns.preparing.start import CannotStart, start_of
 from loops.turns.try_again import clock
 
 log = structlog.get_logger(__name__)

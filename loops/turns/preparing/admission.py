@@ -8,7 +8,7 @@ from loops.sessions.reasons import Reason
 from loops.store.states import Origin
 from loops.store.tables import Session, Turn
 from loops.turns.authority import without_right
-from loops.turns.start import CannotStart
+from loops.turns.preparing.start import CannotStart
 
 
 async def admit(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn) -> None:

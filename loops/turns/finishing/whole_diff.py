@@ -13,7 +13,7 @@ from loops.offload import Withheld
 from loops.protocol.results import shown_diff
 from loops.secrets.redact import Redactor
 from loops.store.tables import Session, Turn
-from loops.turns.guard import redactor_of
+from loops.turns.finishing.guard import redactor_of
 
 log = structlog.get_logger(__name__)
 

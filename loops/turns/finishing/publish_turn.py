@@ -19,8 +19,8 @@ from loops.store.database import Database
 from loops.store.states import PullState, TurnKind
 from loops.store.tables import Blob, Person, Session, Turn
 from loops.turns import forks
+from loops.turns.preparing.start import base_of
 from loops.turns.pull_request import commit_subject, pull_body, pull_title
-from loops.turns.start import base_of
 
 
 async def publish_turn(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, result: Result) -> Published:

@@ -11,8 +11,8 @@ from loops.runtimes.base import Credential, Resume, TurnRequest
 from loops.sessions.ask import RedChecks
 from loops.sessions.ask_columns import ask_of, options_json
 from loops.store.tables import Repository, Session, Turn
-from loops.turns.env import Wanted
-from loops.turns.start import StartingPoint
+from loops.turns.preparing.env import Wanted
+from loops.turns.preparing.start import StartingPoint
 
 
 async def runtime_of(loop: Loop, session: Session, turn: Turn) -> Chosen:

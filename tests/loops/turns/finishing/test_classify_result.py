@@ -4,7 +4,7 @@ import pytest
 
 from k8s.runner.protocol import Change, Result
 from loops.sessions.caps import Caps, Spent
-from loops.turns.classify_result import classify_result
+from loops.turns.finishing.classify_result import classify_result
 
 ALLOWED: dict[str, Any] = {"caps": Caps.of({"turn_seconds": 60, "steps": 9, "session_steps": 20}), "before": Spent(15)}
 CHANGED = [Change("a.py", "100644", "0" * 40)]

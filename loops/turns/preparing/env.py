@@ -7,7 +7,7 @@ from github.repositories.config import PATH, RepositoryConfig
 from loops.secrets import env_secrets
 from loops.store.database import Database
 from loops.store.tables import Session
-from loops.turns.start import StartingPoint
+from loops.turns.preparing.start import StartingPoint
 
 
 @dataclass(frozen=True)

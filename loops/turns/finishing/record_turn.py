@@ -15,10 +15,10 @@ from loops.sessions.transitions import move_session, move_turn
 from loops.store import journal
 from loops.store.states import SessionStatus, TurnStatus
 from loops.store.tables import Blob, Session, Turn
-from loops.turns.classify_result import TurnVerdict
-from loops.turns.report import Report
+from loops.turns.finishing.classify_result import TurnVerdict
+from loops.turns.finishing.report import Report
+from loops.turns.finishing.whole_diff import WholeDiff
 from loops.turns.try_again import try_again
-from loops.turns.whole_diff import WholeDiff
 
 CONVERSATION_GONE = "The agent's earlier conversation is gone: it begins a new one, with a summary of that."
 LEFT_OUT = 20  # things left out of a commit that are named

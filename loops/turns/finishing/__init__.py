@@ -1,0 +1,1 @@
+"""A reported turn finished: classified, guarded, published, recorded."""

@@ -1,0 +1,1 @@
+"""A queued turn made ready: admitted, its commit, its agent, its limits, its prompt."""
