@@ -1,6 +1,7 @@
 """Workflow commands in a step's output (`::error file=a.py,line=3::text`) and in its files (`GITHUB_OUTPUT`, …)."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,11 +61,16 @@ def read_file(text: str) -> dict[str, str]:
 
 @dataclass
 class Collector:
-    """Turns a step's output lines into what the log shows, gathering annotations, masks and old-style outputs."""
+    """Turns a step's output lines into what the log shows, gathering annotations and old-style outputs.
+
+    `mask` is told what the log must not show; `masked` hides it in what does not go through the log.
+    """
+
+    mask: Callable[[str], None]
+    masked: Callable[[str], str]
 
     annotations: list[dict[str, Any]] = field(default_factory=list)
     outputs: dict[str, str] = field(default_factory=dict)
-    masks: list[str] = field(default_factory=list)
     _stopped: str | None = None
 
     def shown(self, line: str) -> str | None:
@@ -73,23 +79,23 @@ class Collector:
         if self._stopped is not None:
             if command is not None and command.name == self._stopped.lower():
                 self._stopped = None
-            return self._masked(line)
+            return line
         if command is None:
-            return self._masked(line)
+            return line
         if command.name in _LEVELS:
             self._annotate(command)
-            return self._masked(f"##[{command.name}]{command.text}")
+            return f"##[{command.name}]{command.text}"
         if command.name in ("group", "endgroup", "debug"):
-            return self._masked(f"##[{command.name}]{command.text}")
+            return f"##[{command.name}]{command.text}"
         if command.name == "add-mask":
-            self.masks.append(command.text)
+            self.mask(command.text)
             return None
         if command.name == "set-output":
             self.outputs[command.properties.get("name", "")] = command.text
             return None
         if command.name == "stop-commands":
             self._stopped = command.text
-        return self._masked(line)
+        return line
 
     def _annotate(self, command: Command) -> None:
         same = sum(1 for row in self.annotations if row["annotation_level"] == _LEVELS[command.name])
@@ -102,19 +108,13 @@ class Collector:
             "start_line": line,
             "end_line": _integer(properties.get("endLine"), line),
             "annotation_level": _LEVELS[command.name],
-            "message": command.text,
-            "title": properties.get("title", ""),
+            "message": self.masked(command.text),
+            "title": self.masked(properties.get("title", "")),
         }
         if "col" in properties:
             row["start_column"] = _integer(properties["col"], 1)
             row["end_column"] = _integer(properties.get("endColumn"), row["start_column"])
         self.annotations.append(row)
-
-    def _masked(self, line: str) -> str:
-        for secret in self.masks:
-            if secret:
-                line = line.replace(secret, "***")
-        return line
 
 
 def _integer(text: str | None, default: int) -> int:

@@ -43,7 +43,9 @@ class JobRun:
         self.store, self.job, self.spec, self.workflow = store, job, spec, workflow
         self.log = JobLog(store.now)
         self.space = Workspace(job.run.repository.name)
-        self.collector = commands.Collector()
+        self.collector = commands.Collector(self.log.mask, self.log.masked)
+        for secret in contexts["secrets"].values():
+            self.log.mask(as_text(secret))
         self._cancelled = cancelled
         self._failed = False
         self._timed_out = False
@@ -294,7 +296,7 @@ class JobRun:
         self._steps[spec.id] = {"outputs": outputs}
         summary = files.text("GITHUB_STEP_SUMMARY")
         if summary:
-            self.job.summary += summary
+            self.job.summary += self.log.masked(summary)
 
     async def _clean_up(self) -> None:
         scope = self.scope()

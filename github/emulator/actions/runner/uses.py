@@ -85,6 +85,6 @@ async def _checkout(place: Place, inputs: dict[str, str]) -> dict[str, str]:
         await asyncio.to_thread(place.space.fill, repository.git, sha, url, target)
     if inputs.get("persist-credentials", "true").lower() != "false" and inputs.get("token"):
         folder = place.space.checkout / path if path else place.space.checkout
-        await asyncio.to_thread(place.space.authorize, folder, place.store.origins.web, inputs["token"])
+        place.log.mask(await asyncio.to_thread(place.space.authorize, folder, place.store.origins.web, inputs["token"]))
     place.log.line(f"[command]/usr/bin/git log -1 --format=%H\n{sha}")
     return {"commit": sha, "ref": wanted or place.run.ref}

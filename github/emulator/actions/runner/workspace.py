@@ -62,11 +62,12 @@ class Workspace:
         ):
             subprocess.run(args, cwd=cwd, env=clean_environment(), check=True, capture_output=True)
 
-    def authorize(self, folder: Path, web_url: str, token: str) -> None:
-        """Let git in that checkout act with the job's token, as `actions/checkout` leaves it."""
+    def authorize(self, folder: Path, web_url: str, token: str) -> str:
+        """Let git in that checkout act with the job's token, as `actions/checkout` leaves it; what it writes of it."""
         basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
         args = ["git", "config", f"http.{web_url}/.extraheader", f"AUTHORIZATION: basic {basic}"]
         subprocess.run(args, cwd=folder, env=clean_environment(), check=True, capture_output=True)
+        return basic
 
     def provide_python(self) -> None:
         """`setup-python` is done already, but for the name `python` where a machine only has `python3`."""
