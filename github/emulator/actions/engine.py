@@ -68,7 +68,7 @@ class Engine:
                     self.cancel(run)
         if event.name not in EVENTS:
             return
-        faults = self._faults.for_ci(event.name, event.action)
+        faults = self._faults.for_ci(event.name, event.action) if self._starter.is_wanted(event) else []
         if any(fault.kind == "ci_lost" for fault in faults):
             return
         delay = sum(fault.seconds for fault in faults)

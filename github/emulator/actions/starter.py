@@ -49,6 +49,15 @@ class Starter:
     def __init__(self, forge: Forge) -> None:
         self._forge, self._store = forge, forge.store
 
+    def is_wanted(self, event: Event) -> bool:
+        """Whether runs are to be expected of it at all: of most events none are, unless a workflow names them."""
+        if event.name not in DEFAULT_BRANCH_EVENTS:
+            return True
+        git = event.repository.git
+        commit = git.resolve(f"refs/heads/{event.repository.default_branch}")
+        found = planning.workflows(git, commit) if commit is not None else []
+        return any(one.spec is not None and event.name in one.spec.triggers for one in found)
+
     def of_event(self, event: Event) -> list[StartedRun]:
         """What starts now. What a job's own token does starts nothing but approval-bound runs of its pull requests."""
         repository, payload, by = event.repository, event.payload, event.sender
