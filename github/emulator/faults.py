@@ -12,8 +12,7 @@ these are given. `what` says which writing (LAGS):
 - `pull_read`: reading a pull request just opened answers 404
 - `comments`, `checks`, `runs`: lists leave out the comments, check runs or workflow runs that are just made
 
-`unassignable_bots` refuses to assign the bot of an App with 403; with `late_buttons` the buttons of a check run are
-shown only when it is completed, as GitHub documents.
+`unassignable_bots` refuses to assign the bot of an App with 403.
 Kinds for webhooks: `drop`, `duplicate`, `delay` (`seconds`), `reorder` (held until the next delivery has gone out).
 Kinds for CI, where `path` is the workflow file: `ci_delay` (an event starts its runs `seconds` later), `ci_lost` (it
 starts none), `ci_conclusion` (a run ends with `conclusion`, whatever its jobs came to).
@@ -30,7 +29,7 @@ from github.emulator.store.installations import InstallationToken
 CALL_KINDS = ("error", "secondary_limit", "primary_limit", "slow", "lost_answer")
 HOOK_KINDS = ("drop", "duplicate", "delay", "reorder")
 CI_KINDS = ("ci_delay", "ci_lost", "ci_conclusion")
-OTHER_KINDS = ("token_lag", "log_missing", "lag", "late_buttons", "unassignable_bots")
+OTHER_KINDS = ("token_lag", "log_missing", "lag", "unassignable_bots")
 KINDS = CALL_KINDS + HOOK_KINDS + CI_KINDS + OTHER_KINDS
 LAGS = ("ref", "ref_update", "pull", "pull_read", "comments", "checks", "runs")
 _LOST = {"answer": "lost_answer", "webhook": "drop", "run": "ci_lost"}
@@ -173,10 +172,6 @@ class Faults:
     @property
     def unassignable_bots(self) -> bool:
         return any(rule.kind == "unassignable_bots" for rule in self.rules)
-
-    @property
-    def late_buttons(self) -> bool:
-        return any(rule.kind == "late_buttons" for rule in self.rules)
 
     def listed(self) -> list[dict[str, Any]]:
         return [asdict(rule) for rule in self.rules]

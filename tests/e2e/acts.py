@@ -73,7 +73,7 @@ async def press(home: House, sha: str | None, identifier: str, login: str = "ali
         return next((run for run in runs if any(each["identifier"] == identifier for each in run.actions)), None)
 
     run = await home.until(look)
-    home.local.call(lambda: checks.button_pressed(hub.forge, run, identifier, user, hub.faults.late_buttons))
+    home.local.call(lambda: checks.button_pressed(hub.forge, run, identifier, user))
 
 
 def said(home: House) -> list[str]:

@@ -139,12 +139,12 @@ def _protected(repository: Repository, branch: str) -> bool:
     return branch in repository.protections
 
 
-def button_pressed(forge: Forge, row: CheckRun, identifier: str, by: User, late: bool = False) -> None:
-    """A person pressed a button of a check run; GitHub has this on its pages only. `late`: once the run is completed.
+def button_pressed(forge: Forge, row: CheckRun, identifier: str, by: User) -> None:
+    """A person pressed a button of a check run; GitHub has this on its pages only.
 
-    Raises ValueError where there is no such button.
+    Raises ValueError where there is no such button, and where the run is not completed: GitHub shows its buttons then.
     """
-    if late and row.status != "completed":
+    if row.status != "completed":
         raise ValueError(f"check run {row.id} is {row.status}: its buttons are shown when it is completed")
     if not any(action["identifier"] == identifier for action in row.actions):
         names = ", ".join(action["identifier"] for action in row.actions) or "none"

@@ -150,7 +150,7 @@ class Site:
         job = store.jobs.get(found.job_id) if found.job_id is not None else None
         people = [user for user in store.users if user.type == "User" and row.allows(user, "write")]
         running = found.status != "completed"
-        actions = [] if running and self._hub.faults.late_buttons else found.actions
+        actions = [] if running else found.actions
         return page("check", repository=row, check=found, job=job, people=people, busy=running, actions=actions)
 
     def run(self, request: Request) -> Response:
@@ -184,9 +184,7 @@ class Site:
         if found is None or user is None:
             return page("missing", 404, path=request.url.path)
         try:
-            checks.button_pressed(
-                self._hub.forge, found, form.get("identifier", ""), user, self._hub.faults.late_buttons
-            )
+            checks.button_pressed(self._hub.forge, found, form.get("identifier", ""), user)
         except ValueError as error:
             return PlainTextResponse(f"{error}\n", 422)
         return RedirectResponse(f"{self._hub.store.origins.web}{request.url.path.removesuffix('/actions')}", 303)

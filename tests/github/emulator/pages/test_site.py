@@ -65,8 +65,7 @@ async def test_a_button_of_a_check_run_reaches_its_app(house: House) -> None:
     assert "check-run-requested-action" in house.watch.events
 
 
-async def test_buttons_are_shown_and_pressed_only_on_a_completed_check_run_where_they_come_late(house: House) -> None:
-    house.local.add_fault("late_buttons")
+async def test_buttons_are_shown_and_pressed_only_on_a_completed_check_run(house: House) -> None:
     token = await house.token()
     head = (await house.ask("GET", f"{REPO}/git/ref/heads/main", token)).json()["object"]["sha"]
     button = {"label": "Stop", "description": "Stop it", "identifier": "stop"}
