@@ -213,6 +213,21 @@ async def test_a_workflow_change_without_the_permission_is_refused_before_anythi
         await publish(repository, await box.report(), box.content_of)
 
 
+async def test_a_branch_that_brings_back_workflow_files_of_others_without_the_permission_is_refused_in_words(
+    spot: Spot, repository: RepositoryHandle, turn: MakeTurn
+) -> None:
+    """The turn changes none, but the commit that it started from is on no branch any more: GitHub refuses the ref."""
+    box = await turn()
+    await box.clone.commit({".github/workflows/theirs.yml": "on: push\n"})
+    await box.clone.push("theirs")
+    (box.clone.folder / "new").write_text("x\n")
+    wanted = await box.report()
+    await box.clone.git("push", "--quiet", "--delete", "origin", "theirs")
+    with pytest.raises(WorkflowsPermissionMissing, match=r"this branch is the first to have.*workflows: write"):
+        await publish(repository, wanted, box.content_of)
+    assert await head(repository, BRANCH) is None
+
+
 async def test_content_that_is_not_what_the_box_reported_is_not_published(
     repository: RepositoryHandle, turn: MakeTurn
 ) -> None:
