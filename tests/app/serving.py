@@ -2,11 +2,11 @@
 
 import asyncio
 import contextlib
-import socket
 from collections.abc import AsyncIterator
 
 from starlette.applications import Starlette
 
+from app.commands.common import listen
 from app.web.app import server
 from app.web.connections import ConnectionLimits
 
@@ -14,7 +14,7 @@ from app.web.connections import ConnectionLimits
 @contextlib.asynccontextmanager
 async def serving(app: Starlette, port: int = 0, limits: ConnectionLimits | None = None) -> AsyncIterator[str]:
     """Serve `app` on loopback, by default on a free port; its URL."""
-    listening = socket.create_server(("127.0.0.1", port))
+    listening = listen("127.0.0.1", port)
     running = server(app, limits=limits)
     task = asyncio.create_task(running.serve(sockets=[listening]))
     while not running.started:

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import socket
 import sys
 
 import uvicorn
@@ -12,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from app.commands.common import listen
 from app.logging import configure
 from app.settings import Settings
 from app.web.app import create_app, server
@@ -43,7 +43,7 @@ def greenloop() -> uvicorn.Server:
 async def main(kind: str, core: int | None = None) -> None:
     if core is not None:
         os.sched_setaffinity(0, {core})
-    listening = socket.create_server(("127.0.0.1", 0), backlog=1024)
+    listening = listen("127.0.0.1", 0)
     print(listening.getsockname()[1], flush=True)
     await {"bare": bare, "greenloop": greenloop}[kind]().serve(sockets=[listening])
 

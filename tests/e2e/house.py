@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import shutil
-import socket
 import sys
 import textwrap
 import time
@@ -16,6 +15,7 @@ import structlog
 from cryptography.fernet import Fernet
 from sqlalchemy import not_, select
 
+from app.commands.common import listen
 from app.process.valkey import EmbeddedRedis
 from app.process.wiring import open_web
 from app.process.worker import run as run_worker
@@ -80,8 +80,7 @@ class House:
         self.installation = self.local.install("acme", [REPOSITORY]).id
 
     async def _service(self, settings: dict[str, Any]) -> None:
-        listening = socket.socket()
-        listening.bind((self.host, 0))
+        listening = listen(self.host, 0)
         url = f"http://{self.host}:{listening.getsockname()[1]}"
         self.local.set_webhook(f"{url}/webhooks/github")
         self.redis = EmbeddedRedis(self.folder / "redis")
