@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from loops.store.states import OPEN_SESSION, PullState, SubjectKind
+from loops.sessions.reasons import Outcome
+from loops.store.states import OPEN_SESSION, PullState, SessionStatus, SubjectKind, Trigger
 from loops.store.tables import Repository, Session
 
 
@@ -62,3 +63,19 @@ async def latest(tx: AsyncSession, topic: Topic) -> Session | None:
         .limit(1)
     )
     return found.scalar_one_or_none()
+
+
+async def asked_and_ended_well(tx: AsyncSession, repository_id: int, sha: str) -> Session | None:
+    """The conversation that a person began and that ended with nothing red on its head `sha`, if its pull request can
+    still change and repairs are not switched off there."""
+    found = await tx.execute(
+        select(Session)
+        .where(Session.repository_id == repository_id, Session.head_sha == sha)
+        .where(Session.status == SessionStatus.COMPLETED, Session.outcome.in_((Outcome.GREEN, Outcome.NO_CHECKS)))
+        .where(Session.trigger != Trigger.CHECKS)
+        .where(or_(Session.pull_state.is_(None), Session.pull_state == PullState.OPEN))
+        .order_by(Session.id.desc())
+        .limit(1)
+    )
+    session = found.scalar_one_or_none()
+    return None if session is None or session.options.get("autofix") is False else session

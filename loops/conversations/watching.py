@@ -43,12 +43,18 @@ async def watch(
         ask = Ask(Trigger.CHECKS, NOBODY, ThreadText(title=topic.title))
         session = new_session(topic, ask, owner=owner, cap=cap, now=now)
         tx.add(session)
+    session.head_sha, session.config = topic.head_sha, config
+    await watch_again(tx, session, now)
+    return session
+
+
+async def watch_again(tx: AsyncSession, session: Session, now: float) -> None:
+    """Let a session wait for the checks of its head, with its conversation and its attempts as they were."""
     move_session(session, SessionStatus.WAITING)
     session.outcome, session.reason, session.completed_at = None, None, None
-    session.head_sha, session.pushed_at, session.hint_at, session.config = topic.head_sha, now, now, config
+    session.pushed_at = session.hint_at = now
     await tx.flush()
     await make_due(tx, session.id, now)
-    return session
 
 
 async def switch_repairs(

@@ -3,19 +3,18 @@
 from sqlalchemy import select, update
 
 from github.apps.access import access_of
-from github.checks import state, verdict
 from github.client.repository import RepositoryHandle
 from github.repositories import queries
 from github.repositories.config import PATH, RepositoryConfig
 from github.repositories.queries import Pull
-from github.webhooks.identity import Me
 from github.webhooks.outcomes import Actor, Hint, LifecycleEvent
 from loops.comments.broken_config import broken_config
-from loops.context import Clock, Loop
+from loops.context import Loop
 from loops.conversations.finding import Topic
 from loops.conversations.watching import watch
 from loops.requests.decision import Decision
 from loops.requests.labels import is_among, label_of
+from loops.requests.late_checks import is_red, nothing_red, take_late
 from loops.sessions.known_accounts import remember_installation, remember_person, remember_repository
 from loops.store.leases import make_due
 from loops.store.states import OPEN_SESSION, SubjectKind
@@ -25,7 +24,8 @@ DEBOUNCE = 0.3  # seconds; suites, runs and checks of one push report within a m
 
 
 async def take_hint(loop: Loop, hint: Hint) -> Decision:
-    """Wake the sessions that wait for this commit; else see whether its failure is one that we repair unasked."""
+    """Wake the sessions that wait for this commit; else see whether its failure is of work that had ended well, or one
+    that we repair unasked."""
     now = loop.clock()
     async with loop.database.write() as tx:
         found = await tx.execute(
@@ -41,7 +41,8 @@ async def take_hint(loop: Loop, hint: Hint) -> Decision:
         return Decision("hint", hint.source, watching[0])
     if not hint.failed:
         return Decision("ignored", f"nobody waits for the checks of {hint.sha[:12]}")
-    return await _unasked(loop, hint)
+    repo = _handle(loop, hint)
+    return await take_late(loop, repo, hint) or await _unasked(loop, repo, hint)
 
 
 async def take_opened(loop: Loop, news: LifecycleEvent) -> Decision:
@@ -50,21 +51,24 @@ async def take_opened(loop: Loop, news: LifecycleEvent) -> Decision:
     if news.repo is None or subject is None or subject.head_repository_id != news.repo.id:
         return noted
     opened = Hint(news.repo, subject.head_sha, "pull_request", subject.head_ref, (subject.number,))
-    decision = await _unasked(loop, opened)
+    decision = await _unasked(loop, _handle(loop, opened), opened)
     return decision if decision.session_id is not None else noted
 
 
-async def _unasked(loop: Loop, hint: Hint) -> Decision:
-    """A red commit that no open session waits for."""
-    repo = RepositoryHandle(loop.github, hint.repo.installation_id, hint.repo.id, hint.repo.full_name)
+def _handle(loop: Loop, hint: Hint) -> RepositoryHandle:
+    return RepositoryHandle(loop.github, hint.repo.installation_id, hint.repo.id, hint.repo.full_name)
+
+
+async def _unasked(loop: Loop, repo: RepositoryHandle, hint: Hint) -> Decision:
+    """A red commit that no session is about."""
     facts = await queries.facts(repo, max_age=queries.SOON)
     loaded = await queries.settings(repo, facts.default_branch)
     found = await _topic(loop, repo, hint, loaded.config, facts.default_branch)
     if isinstance(found, str):
         return Decision("ignored", found)
     topic, owner = found
-    if not await _red(loop.clock, loop.me, repo, topic, loaded.config):
-        return Decision("ignored", f"nothing that counts is red on {hint.sha[:12]} now")
+    if not await is_red(loop.clock, loop.me, repo, hint.sha, topic.base_branch, loaded.config.checks):
+        return nothing_red(hint.sha)
     now = loop.clock()
     limits = loaded.config.limits
     cap = limits.attempts if "attempts" in limits.model_fields_set else loop.options.cap
@@ -81,13 +85,6 @@ async def _unasked(loop: Loop, hint: Hint) -> Decision:
     if isinstance(session, str):
         return Decision("ignored", session)
     return Decision("started", "red checks", session.id)
-
-
-async def _red(clock: Clock, me: Me, repo: RepositoryHandle, topic: Topic, config: RepositoryConfig) -> bool:
-    """Whether a check that counts is red by what GitHub says now: events come late, and of older attempts."""
-    sha, now = topic.head_sha or "", clock()
-    found = await state.snapshot(repo, sha, own_app_id=me.app_id, base=topic.base_branch)
-    return bool(verdict.settle(found, config.checks, now=now, since=now).red)
 
 
 async def _topic(

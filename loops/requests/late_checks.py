@@ -1,0 +1,69 @@
+"""A check that came, or came back red, after the session of its commit had ended well: the session goes on with it."""
+
+from github.checks import state, verdict
+from github.client.repository import RepositoryHandle
+from github.repositories import queries
+from github.repositories.config import Checks
+from github.webhooks.identity import Me
+from github.webhooks.outcomes import Hint
+from loops.checks.look import left_alone
+from loops.context import Clock, Loop
+from loops.conversations.finding import asked_and_ended_well, lock
+from loops.conversations.watching import watch_again
+from loops.requests.decision import Decision
+from loops.sessions.snapshots import rules
+from loops.store import journal
+from loops.store.states import SessionStatus
+from loops.store.tables import Session
+
+
+async def take_late(loop: Loop, repo: RepositoryHandle, hint: Hint) -> Decision | None:
+    """Let the session go on that a person asked for, with its conversation and its cap as they were.
+
+    None where none ended well on this commit, or it is not the head any more.
+    """
+    async with loop.database.read() as tx:
+        session = await asked_and_ended_well(tx, hint.repo.id, hint.sha)
+    if session is None or not await _is_head(repo, session, hint.sha):
+        return None
+    checks = rules(loop.options, session.config)
+    given_up = left_alone(session, hint.sha)
+    if not await is_red(loop.clock, loop.me, repo, hint.sha, session.base_branch, checks, leave_optional=given_up):
+        return nothing_red(hint.sha)
+    now = loop.clock()
+    async with loop.database.write() as tx:
+        await lock(tx, hint.repo.id)
+        fresh = await tx.get_one(Session, session.id)
+        if fresh.status is SessionStatus.COMPLETED and fresh.head_sha == hint.sha:
+            await watch_again(tx, fresh, now)
+            text = f"a check of {hint.sha[:12]} is red after the end"
+            await journal.append(tx, fresh.id, [("status", {"text": text})], at=now)
+    return Decision("started", "red checks after the end", session.id)
+
+
+async def _is_head(repo: RepositoryHandle, session: Session, sha: str) -> bool:
+    if session.pull_number is None:
+        return session.branch is not None and await queries.head(repo, session.branch) == sha
+    pull = await queries.pull(repo, session.pull_number)
+    return pull.state == "open" and pull.head_sha == sha
+
+
+def nothing_red(sha: str) -> Decision:
+    """The answer to an event that is out of date."""
+    return Decision("ignored", f"nothing that counts is red on {sha[:12]} now")
+
+
+async def is_red(
+    clock: Clock,
+    me: Me,
+    repo: RepositoryHandle,
+    sha: str,
+    base: str | None,
+    checks: Checks,
+    *,
+    leave_optional: bool = False,
+) -> bool:
+    """Whether a check that counts is red by what GitHub says now: events come late, and of older attempts."""
+    now = clock()
+    found = await state.snapshot(repo, sha, own_app_id=me.app_id, base=base)
+    return bool(verdict.settle(found, checks, now=now, since=now, leave_optional=leave_optional).red)
