@@ -26,10 +26,10 @@ def parts_of(secret: str) -> set[str]:
     """The values to look for in one secret: itself and, of a document (a credentials file), the values in it.
 
     The password in an address is one of its own. What stands in ordinary text as well (`localhost`, an address of a
-    provider) is none.
+    provider) is none. No value has space around it: a file's last line end, read backwards, would make the end of every
+    line the beginning of a secret.
     """
-    whole = {secret, secret.strip()}
-    parts = {part for part in whole if not is_ordinary(part)}
+    parts = set() if is_ordinary(secret) else {secret}
     parts |= {found[1] for found in _LOGIN.finditer(secret) if not is_ordinary(found[1])}
     try:
         document = json.loads(secret)
@@ -42,7 +42,7 @@ def parts_of(secret: str) -> set[str]:
         inside = [secret]
     for text in inside:
         parts |= _lines(text)
-    return {part for part in parts if len(part) >= SHORTEST}
+    return {bare for part in parts if len(bare := part.strip()) >= SHORTEST}
 
 
 def _strings(document: object) -> Iterable[str]:

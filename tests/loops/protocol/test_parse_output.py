@@ -15,6 +15,9 @@ from loops.runtimes.spec import Price, RuntimeSpec
 from loops.secrets.redact import MASK, Redactor
 
 SECRET = "hunter2-hunter2-hunter2"
+KEY = (
+    "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7bq2Xk1vQ9z8\nZm9vYmFyYmF6cXV4MTIz\n-----END RSA PRIVATE KEY-----"
+)
 
 
 class JsonParser:
@@ -101,6 +104,18 @@ def test_lines_whose_text_may_be_the_beginning_of_a_secret_wait_for_the_next_pie
     assert (waiting.taken, shown(waiting.entries)) == (len(delta("done ")), "done ")
     ended = parse_output(JSON_LINES, {}, first, Redactor([SECRET]), end=True)
     assert (ended.taken, shown(ended.entries)) == (len(first), "done hunter2-")
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [f"{KEY}\n", f"\n{KEY}\r\n", json.dumps({"private_key": f"{KEY}\n"}), json.dumps({"key": KEY}, indent=2) + "\n"],
+)
+def test_a_line_is_shown_at_once_whatever_space_stands_around_the_secrets_that_are_known(secret: str) -> None:
+    line = b"begun\n"
+    made = parse_output(COMMAND, {}, line, Redactor().knowing([secret]), end=False)
+    assert (made.taken, shown(made.entries)) == (len(line), "begun\n")
+    whole = parse_output(COMMAND, {}, secret.encode(), Redactor([secret]), end=True)
+    assert shown(whole.entries).strip() == MASK
 
 
 def test_waiting_never_stops_a_box_for_good() -> None:
