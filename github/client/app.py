@@ -198,13 +198,14 @@ class GitHubApp:
         json: Any = None,
         params: Mapping[str, str | int] | None = None,
         headers: Mapping[str, str] | None = None,
+        git: bool = False,
     ) -> Answer:
-        """A request with a token for these repositories and this scope."""
+        """A request with a token for these repositories and this scope. `git`: `path` is an address beside Git's."""
         try:
             return await self.transport.send(
                 method,
-                self.transport.url(path),
-                auth=self.auth(installation_id, repository_ids, scope),
+                f"{self.addresses.web}/{path}" if git else self.transport.url(path),
+                auth=self.auth(installation_id, repository_ids, scope, git=git),
                 throttler=self.throttle(installation_id, scope),
                 body=json,
                 params=params,
@@ -214,7 +215,9 @@ class GitHubApp:
             await self.limited(installation_id, limit)
             raise
 
-    def auth(self, installation_id: int, repository_ids: tuple[int, ...], scope: Scope) -> InstallationAuth:
+    def auth(
+        self, installation_id: int, repository_ids: tuple[int, ...], scope: Scope, *, git: bool = False
+    ) -> InstallationAuth:
         """How requests for these repositories and this scope are signed."""
 
         async def mint() -> Token:
@@ -229,7 +232,7 @@ class GitHubApp:
             return True
 
         key = (installation_id, repository_ids, scope)
-        return InstallationAuth(self._tokens, key, mint, outdated, self.clock)
+        return InstallationAuth(self._tokens, key, mint, outdated, self.clock, git=git)
 
     def throttle(self, installation_id: int, scope: Scope) -> Throttle:
         """How requests of the installation take their turns."""

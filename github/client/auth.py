@@ -6,6 +6,7 @@ until their end though GitHub refuses them, and are not given the seconds that a
 everywhere (octokit/auth-app.js#65).
 """
 
+import base64
 from collections.abc import AsyncGenerator, Callable
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -76,10 +77,26 @@ class AppKey(AppAuthStrategy):
 
 class InstallationAuth(BaseAuthStrategy):
     """Requests with the token for `key`, which `mint` makes. `outdated` says whether what the installation's owner had
-    accepted is asked anew, when a permission is missing."""
+    accepted is asked anew, when a permission is missing. `git`: the token goes as Git sends it, as a password."""
 
-    def __init__(self, tokens: TokenBook, key: Key, mint: Mint, outdated: Callable[[], bool], clock: Clock) -> None:
+    def __init__(
+        self,
+        tokens: TokenBook,
+        key: Key,
+        mint: Mint,
+        outdated: Callable[[], bool],
+        clock: Clock,
+        *,
+        git: bool = False,
+    ) -> None:
         self.tokens, self.key, self.mint, self.outdated, self.clock = tokens, key, mint, outdated, clock
+        self.git = git
+
+    def header(self, token: str) -> str:
+        """The `Authorization` that carries `token`."""
+        if not self.git:
+            return f"token {token}"
+        return f"Basic {base64.b64encode(f'x-access-token:{token}'.encode()).decode()}"
 
     def get_auth_flow(self, github: GitHubCore[Any]) -> httpx.Auth:
         """Sign a request with the token, and once more with a new one if GitHub refuses that."""
@@ -108,7 +125,7 @@ class _AsInstallation(httpx.Auth):
         by, waits, renewed = self._by, list(FRESH_WAITS), False
         while True:
             token = await by.tokens.get(by.key, by.mint)
-            request.headers["Authorization"] = f"token {token.value}"
+            request.headers["Authorization"] = by.header(token.value)
             response = yield request
             if response.status_code not in (401, 403):
                 return

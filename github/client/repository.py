@@ -70,6 +70,16 @@ class RepositoryHandle:
 
         return await self._named(sent)
 
+    async def beside_git(self, path: str, *, json: Any, media: str) -> Answer:
+        """A POST below the address that Git uses, with a token that may write. Raises GitHubError."""
+        headers = {"Accept": media, "Content-Type": media}
+
+        async def sent(name: str) -> Answer:
+            url = f"{name}.git/{path}"
+            return await self._send("POST", url, Scope.PUBLISH, json=json, headers=headers, git=True)
+
+        return await self._named(sent)
+
     async def _named(self, sent: Callable[[str], Awaitable[Answer]]) -> Answer:
         """What `sent` comes to under the repository's name, and under its new one where that has changed."""
         name = await self.full_name()

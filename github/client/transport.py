@@ -135,7 +135,7 @@ class Transport:
         content = None
         if body is not None:
             content = _encoded(body)
-            sent["Content-Type"] = "application/json"
+            sent.setdefault("Content-Type", "application/json")
         return await self.answered(
             f"{method} {urlsplit(url).path}",
             lambda: github.arequest(method, url, headers=sent, content=content, params=params),
@@ -173,6 +173,24 @@ class Transport:
                 yield response
         except httpx.HTTPError as error:
             raise _unreachable(label, error) from error
+
+    async def send_elsewhere(self, method: str, url: str, headers: Mapping[str, str], body: Any) -> None:
+        """A request to a signed address elsewhere, with the headers that GitHub named and none of ours.
+
+        `body` is bytes, or what goes as JSON. Raises GitHubError.
+        """
+        label = f"{method} {urlsplit(url).netloc}{urlsplit(url).path}"
+        content = body if isinstance(body, bytes) else _encoded(body)
+        sent = {"User-Agent": USER_AGENT, **headers}
+        try:
+            response = await self._connections.http.request(
+                method, url, headers=sent, content=content, follow_redirects=False
+            )
+        except httpx.HTTPError as error:
+            raise _unreachable(label, error) from error
+        if response.status_code >= 300:
+            said = response.content[:2000]
+            raise error_of(label, response.status_code, response.headers, said, self.clock.now())
 
     def _tell_time(self, date: str | None) -> None:
         try:

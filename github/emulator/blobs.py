@@ -64,6 +64,11 @@ def file_of(store: Store, path: str) -> Path:
     return store.folder / path.lstrip("/")
 
 
+def unverified(file: Path) -> Path:
+    """Where an LFS object waits for the word that it is complete."""
+    return file.with_suffix(".unverified")
+
+
 async def _lfs(hub: Hub, request: Request, path: str) -> Response:
     """Take or give an object; what does not have the hash that it is named by is refused."""
     file = file_of(hub.store, path)
@@ -76,5 +81,5 @@ async def _lfs(hub: Hub, request: Request, path: str) -> Response:
     if digest != file.name or request.headers.get("x-amz-content-sha256") != file.name:
         return _problem(400, "XAmzContentSHA256Mismatch", "The provided 'x-amz-content-sha256' does not match.")
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(content)
+    unverified(file).write_bytes(content)
     return Response(status_code=200)

@@ -49,6 +49,7 @@ def application(hub: Hub, control: Sequence[Route]) -> Starlette:
         Route("/_local/pushes/{push}", push_question, methods=["POST"]),
         *control,
         Route("/{owner}/{repo}/info/lfs/objects/batch", Lfs(hub, git).batch, methods=["POST"]),
+        Route("/{owner}/{repo}/info/lfs/verify", Lfs(hub, git).verify, methods=["POST"]),
         Route("/{owner}/{repo}/{tail:git}", git.serve, methods=["GET", "POST"]),
         *Site(hub).routes(),
         *AppPages(hub).routes(),

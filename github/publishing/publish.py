@@ -17,8 +17,9 @@ from github.client.errors import (
 )
 from github.client.repository import RepositoryHandle
 from github.client.scopes import allows
-from github.publishing import branches
+from github.publishing import branches, lfs
 from github.publishing.commits import TRAILER, create_commit, find_turn, tree_of
+from github.publishing.lfs import LargeFile
 from github.publishing.merge import merge
 from github.publishing.trees import ContentOf, FileChange, build_tree
 from github.repositories.queries import head
@@ -33,7 +34,7 @@ log = structlog.get_logger()
 class Publication:
     """What a turn wants to publish. `parent` is the commit it started from, `tree` the one the box ended with.
 
-    `merged` is another commit that the turn took in: it becomes the second parent.
+    `merged` is another commit that the turn took in: it becomes the second parent. `large`: files under Git LFS.
     """
 
     turn: str
@@ -43,6 +44,7 @@ class Publication:
     changes: Sequence[FileChange]
     message: str
     merged: str | None = None
+    large: Sequence[LargeFile] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class Published:
 async def publish(repository: RepositoryHandle, wanted: Publication, content_of: ContentOf) -> Published:
     """Put the turn's commit on its branch, which is made if it is not there.
 
-    Raises RefusedBranch (nothing was sent), TreeMismatch, MergeConflict, HistoryRewritten, RuleViolation,
+    Raises RefusedBranch (nothing was sent), LfsRefused, TreeMismatch, MergeConflict, HistoryRewritten, RuleViolation,
     WorkflowsPermissionMissing, and what `github.client.app` raises.
     """
     if f"{TRAILER}: {wanted.turn}" not in wanted.message:
@@ -80,6 +82,7 @@ async def _sent(repository: RepositoryHandle, wanted: Publication, content_of: C
     # a branch that stands where the turn began holds nothing of it
     if tip not in (None, wanted.parent) and (done := await find_turn(repository, wanted.branch, wanted.turn)):
         return Published(done, tip or done, already=True)
+    await lfs.upload(repository, wanted.large, content_of)
     base_tree = await tree_of(repository, wanted.parent)
     tree = await build_tree(repository, base_tree, wanted.changes, content_of, expected=wanted.tree)
     parents = [wanted.parent] if wanted.merged is None else [wanted.parent, wanted.merged]

@@ -185,7 +185,10 @@ class OutputAnswer:
 @dataclass(frozen=True)
 class Change:
     """One path that differs from the base commit. A deleted one has no `sha`. A renamed one has the `old_path` it left:
-    that path is gone, and has no entry of its own unless something new stands there."""
+    that path is gone, and has no entry of its own unless something new stands there.
+
+    Under Git LFS `sha` is the blob of the pointer and `lfs` the one with the content, whose size is told; the pointer's
+    own where the content was not downloaded."""
 
     path: str
     mode: str
@@ -193,6 +196,7 @@ class Change:
     size: int = 0
     old_path: str | None = None
     binary: bool = False
+    lfs: str | None = None
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,8 @@ class TurnContext:
     """What every prompt says. `instruction` is the asker's own words and the only text here that is an order.
 
     `summary` tells what went before, for a conversation that cannot be resumed. `env_file` is the path of a file with
-    secrets for the tests, empty if there is none.
+    secrets for the tests, empty if there is none. `left_out`: what the turn before made and was not committed, each
+    with its reason. `lfs`: some files stand in the checkout as pointers of Git LFS.
     """
 
     repository: str
@@ -40,6 +41,8 @@ class TurnContext:
     summary: str = ""
     read_only: bool = False
     env_file: str = ""
+    left_out: tuple[str, ...] = ()
+    lfs: bool = False
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from loops.prompts.contexts import ChecksPrompt, Prompt
 from loops.prompts.fence import fence, inline, shares
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Raised whenever a template's meaning changes; kept with each turn."""
 EVIDENCE_BUDGET: Final = 24_000
 """Characters of evidence in the prompt itself, over all failing checks; whole logs are files."""

@@ -60,10 +60,35 @@ class Lfs:
             return _refused(Refusal(422, "the body is no JSON object"))
         except Refusal as refusal:
             return _refused(refusal)
-        shown = [self._object(repository, operation, item) for item in wanted]
+        credential = request.headers.get("authorization", "")
+        shown = [self._object(repository, operation, item, credential) for item in wanted]
         return _answer({"transfer": "basic", "objects": shown, "hash_algo": "sha256"})
 
-    def _object(self, repository: Repository, operation: str, item: Json) -> Json:
+    async def verify(self, request: Request) -> Response:
+        """An upload is complete: only now the object counts as being here."""
+        try:
+            if MEDIA not in request.headers.get("accept", ""):
+                raise Refusal(406, f"Accept must be {MEDIA}")
+            item = await request.json()
+            _, repository = self._git.let_in(request, push=True)
+            oid, size = item.get("oid"), item.get("size")
+            if not isinstance(oid, str) or not _OID.fullmatch(oid):
+                raise Refusal(422, "Invalid object")
+            file = blobs.file_of(self._hub.store, blobs.lfs_path(repository, oid))
+            uploaded = blobs.unverified(file)
+            if not file.is_file() and not uploaded.is_file():
+                raise Refusal(404, "Object does not exist on the server")
+            if (file if file.is_file() else uploaded).stat().st_size != size:
+                raise Refusal(422, "Invalid object size")
+        except ValueError:
+            return _refused(Refusal(422, "the body is no JSON object"))
+        except Refusal as refusal:
+            return _refused(refusal)
+        if uploaded.is_file():
+            uploaded.rename(file)
+        return _answer({})
+
+    def _object(self, repository: Repository, operation: str, item: Json, credential: str) -> Json:
         oid, size = item.get("oid"), item.get("size")
         row: Json = {"oid": oid, "size": size}
         if not isinstance(oid, str) or not _OID.fullmatch(oid) or not isinstance(size, int) or size < 0:
@@ -79,4 +104,7 @@ class Lfs:
         action: Json = {"href": blobs.signed_url(self._hub, path), "expires_at": expires}
         if operation == "upload":
             action["header"] = {"x-amz-content-sha256": oid}
+            href = f"{self._hub.store.origins.web}/{repository.full_name}.git/info/lfs/verify"
+            verify: Json = {"href": href, "header": {"Authorization": credential}}
+            return row | {"actions": {operation: action, "verify": verify}}
         return row | {"actions": {operation: action}}

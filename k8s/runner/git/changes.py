@@ -2,9 +2,9 @@
 
 Computed with a git directory and an index of our own; the agent's commits, stashes and its `.git` make no difference.
 The rules are those of `git add -A`: the `.gitignore` files of the working tree count, links are not followed, modes
-are kept. Left out, and named: nested repositories (they would become submodules) and what is inside submodules, files
-that cannot be read or that Git cannot hold, names that are not UTF-8, files under a filter that
-does not run here (Git LFS), and by-products of tools.
+are kept, and files under Git LFS are their pointers. Left out, and named: nested repositories (they would become
+submodules) and what is inside submodules, files that cannot be read, are too large or that Git cannot hold, names that
+are not UTF-8 or hold a newline, files under another filter, and by-products of tools.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from __future__ import annotations
 import os
 import stat
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from .. import protocol
 from ..protocol import Change, TurnLimits
-from . import leftovers
+from . import attributes, leftovers, lfs
 from .command import Git
+from .leftovers import shown
 
 GITLINK = "160000"
 DIFF_CUT = "\n[greenloop: the diff is cut here, at {limit} bytes]\n"
@@ -63,22 +64,21 @@ def find(git: Git, base: str, limits: TurnLimits, merged: str | None = None) -> 
     made = leftovers.by_products(git, fresh)
     fresh = [path for path in fresh if path not in made]
     left_out = _folded(made)
-    left_out += [f"{_shown(path)}/ (inside a submodule)" for path in links if _holds_files(_whole(worktree, path))]
-    left_out += leftovers.special_files(worktree)
+    left_out += [f"{shown(path)}/ (inside a submodule)" for path in links if _holds_files(_whole(worktree, path))]
+    left_out += leftovers.special_files(git)
     usable = _usable(worktree, [*known, *fresh], left_out)
-    changed_by_git = leftovers.filtered(git, usable)
-    left_out += [f"{_shown(path)} ({how} does not run here)" for path, how in changed_by_git.items()]
-    paths = [*gone, *(path for path in usable if path not in changed_by_git)]
+    if merged is None:
+        usable = _small(worktree, usable, limits, left_out)
+    others = _entries(git, merged) if merged else {}
+    judged = _judged(git, usable, others)
+    left_out += [f"{shown(path)} ({why})" for path, why in judged.refused.items()]
+    paths = [*gone, *(path for path in usable if path not in judged.refused)]
     if merged is None:
         _weigh(((os.fsdecode(path), _size(worktree, path)) for path in paths), limits)
-    lost = [path for path in paths if not _present(worktree, path)]
-    there = sorted(set(paths) - set(lost))
-    for how, part in (("--force-remove", lost), ("--replace", there)):
-        if part:
-            git.run("update-index", "--add", how, "-z", "--stdin", stdin=b"".join(path + b"\0" for path in part))
+    _stage(git, [path for path in paths if path not in judged.lfs])
+    objects = lfs.stage(git, sorted(judged.lfs))
     tree = git.run("write-tree").decode().strip()
-    changes = _changes(git, base)
-    others = _entries(git, merged) if merged else {}
+    changes = _changes(git, base, objects)
     ours = [change for change in changes if others.get(change.path) != (change.mode, change.sha)]
     if len(ours) > limits.changed_files:
         raise TooMany(_too_many(len(ours), limits))
@@ -88,7 +88,7 @@ def find(git: Git, base: str, limits: TurnLimits, merged: str | None = None) -> 
 
 def blobs(git: Git, changes: Iterable[Change]) -> Iterator[tuple[str, bytes]]:
     """The contents that `changes` name, each once: (sha, bytes)."""
-    wanted = sorted({change.sha for change in changes if change.sha})
+    wanted = sorted({sha for change in changes for sha in (change.sha, change.lfs) if sha})
     if not wanted:
         return
     with git.stream("cat-file", "--batch") as (ask, answer):
@@ -99,6 +99,34 @@ def blobs(git: Git, changes: Iterable[Change]) -> Iterator[tuple[str, bytes]]:
             content = answer.read(size)
             answer.read(1)
             yield sha, content
+
+
+def _judged(git: Git, usable: list[bytes], others: Mapping[str, tuple[str, str | None]]) -> attributes.Judged:
+    """What the attributes make of the files `usable`. What stands as in the commit that was merged goes in as there."""
+    worktree = git.work_tree
+    assert worktree is not None  # noqa: S101 - the caller's mistake, not data
+    files = [path for path in usable if _present(worktree, path) and not _whole(worktree, path).is_symlink()]
+    before = attributes.side(git, files)
+    # without its own file in the working tree git reads the one in the index, which the turn may have deleted
+    _stage(git, [path for path in usable if path.rpartition(b"/")[2] == attributes.RULES])
+    judged = attributes.judge(before, attributes.side(git, files))
+    for path in {*judged.lfs, *judged.refused} & {os.fsencode(name) for name in others}:
+        there = os.fsdecode(path)
+        if git.run("hash-object", "--", there).decode().strip() == others[there][1]:
+            judged.lfs.discard(path)
+            judged.refused.pop(path, None)
+    return judged
+
+
+def _stage(git: Git, paths: list[bytes]) -> None:
+    """Put `paths` into the index as they are in the working tree, or take them out of it."""
+    worktree = git.work_tree
+    assert worktree is not None  # noqa: S101 - the caller's mistake, not data
+    lost = [path for path in paths if not _present(worktree, path)]
+    there = sorted(set(paths) - set(lost))
+    for how, part in (("--force-remove", lost), ("--replace", there)):
+        if part:
+            git.run("update-index", "--add", how, "-z", "--stdin", stdin=b"".join(path + b"\0" for path in part))
 
 
 def _records(listing: bytes) -> list[bytes]:
@@ -126,29 +154,38 @@ def _present(worktree: Path, path: bytes) -> bool:
 def _usable(worktree: Path, paths: list[bytes], left_out: list[str]) -> list[bytes]:
     usable = []
     for path in dict.fromkeys(paths):
-        shown = _shown(path)
+        name = shown(path)
         whole = _whole(worktree, path)
         if path.endswith(b"/"):
-            left_out.append(f"{shown} (a repository of its own)")
+            left_out.append(f"{name} (a repository of its own)")
         elif path.decode("utf-8", "replace").encode() != path:
-            left_out.append(f"{shown} (its name is not UTF-8)")
+            left_out.append(f"{name} (its name is not UTF-8)")
+        elif b"\n" in path:
+            left_out.append(f"{name} (its name holds a newline)")
         elif leftovers.special(whole):
             pass  # named with those that git does not list
         elif os.path.lexists(whole) and not whole.is_symlink() and not os.access(whole, os.R_OK):
-            left_out.append(f"{shown} (it cannot be read)")
+            left_out.append(f"{name} (it cannot be read)")
         else:
             usable.append(path)
     return usable
 
 
-def _shown(path: bytes) -> str:
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in path.decode("utf-8", "backslashreplace"))
+def _small(worktree: Path, paths: list[bytes], limits: TurnLimits, left_out: list[str]) -> list[bytes]:
+    """The paths without those of files that are larger than one may be."""
+    sizes = {path: _size(worktree, path) for path in paths}
+    left_out += [
+        f"{shown(path)} (it has {size} bytes; the limit for one file is {limits.file_bytes})"
+        for path, size in sizes.items()
+        if size > limits.file_bytes
+    ]
+    return [path for path, size in sizes.items() if size <= limits.file_bytes]
 
 
 def _folded(made: Iterable[bytes]) -> list[str]:
     """The by-products in words: of many in one folder the folder."""
-    folders = Counter(_shown(path).rpartition("/")[0] for path in made)
-    alone = [_shown(path) for path in made if folders[_shown(path).rpartition("/")[0]] == 1]
+    folders = Counter(shown(path).rpartition("/")[0] for path in made)
+    alone = [shown(path) for path in made if folders[shown(path).rpartition("/")[0]] == 1]
     many = [f"{folder or '.'}/ ({count} files)" for folder, count in folders.items() if count > 1]
     return [f"{each} (a by-product of a tool)" for each in sorted([*alone, *many])]
 
@@ -179,7 +216,7 @@ def _weigh(sizes: Iterable[tuple[str, int]], limits: TurnLimits) -> None:
         raise ChangesTooLarge(f"the changed files have {total} bytes together; the limit is {limits.changed_bytes}")
 
 
-def _changes(git: Git, base: str) -> list[Change]:
+def _changes(git: Git, base: str, objects: Mapping[str, str]) -> list[Change]:
     raw = iter(_records(git.run("diff-index", "--cached", "--raw", "-z", "-M", "--abbrev=40", base)))
     found: list[tuple[str, str | None, str | None, str]] = []
     for head in raw:
@@ -193,10 +230,18 @@ def _changes(git: Git, base: str) -> list[Change]:
             found.append((path, None, None, mode_before))
         else:
             found.append((path, sha, old, mode))
-    sizes = _sizes(git, [sha for _, sha, _, mode in found if sha and mode != GITLINK])
+    sizes = _sizes(git, [objects.get(sha, sha) for _, sha, _, mode in found if sha and mode != GITLINK])
     binary = _binary(git, base)
     return [
-        Change(path, mode, sha, sizes.get(sha or "", 0), old, path in binary)
+        Change(
+            path,
+            mode,
+            sha,
+            sizes.get(objects.get(sha or "", sha or ""), 0),
+            old,
+            path in binary,
+            objects.get(sha or ""),
+        )
         for path, sha, old, mode in found
         if mode != GITLINK or sha is None
     ]

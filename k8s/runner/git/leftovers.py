@@ -62,7 +62,6 @@ Thumbs.db
 .aider.input.history
 .aider.tags.cache.v*/
 """
-FILTERS = ("filter", "working-tree-encoding")
 KINDS = {stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket", stat.S_IFBLK: "a device", stat.S_IFCHR: "a device"}
 WALKED = 50_000  # entries of the working tree that are looked at for files that git does not list
 
@@ -77,17 +76,6 @@ def by_products(git: Git, fresh: list[bytes]) -> set[bytes]:
     return {path for path, pattern in matched.items() if pattern not in wanted}
 
 
-def filtered(git: Git, paths: list[bytes]) -> dict[bytes, str]:
-    """The paths whose content Git changes on its way into a commit, by a filter that does not run here, and which."""
-    answer = git.run("check-attr", "-z", "--stdin", *FILTERS, stdin=b"".join(path + b"\0" for path in paths))
-    fields = answer.split(b"\0")
-    found = {}
-    for path, name, value in zip(fields[::3], fields[1::3], fields[2::3], strict=False):
-        if value not in (b"unspecified", b"unset", b"set"):
-            found[path] = f"{name.decode()}={value.decode('utf-8', 'replace')}"
-    return found
-
-
 def special(path: Path) -> str:
     """What stands at `path` if Git can hold no such thing; "" for files, links and folders."""
     try:
@@ -96,18 +84,27 @@ def special(path: Path) -> str:
         return ""
 
 
-def special_files(worktree: Path) -> list[str]:
-    """FIFOs, sockets and devices in the working tree, which git passes over without a word."""
-    found, seen = [], 0
+def special_files(git: Git) -> list[str]:
+    """FIFOs, sockets and devices in the working tree, which git passes over without a word; not those it ignores."""
+    worktree = git.work_tree
+    assert worktree is not None  # noqa: S101 - the caller's mistake, not data
+    kinds: dict[bytes, str] = {}
+    seen = 0
     for folder, folders, names in os.walk(worktree):
         folders[:] = [name for name in folders if name not in (".git", "node_modules", ".venv", "target")]
         for name in names:
             seen += 1
             if kind := special(Path(folder, name)):
-                found.append(f"{Path(folder, name).relative_to(worktree)} ({kind})")
+                kinds[os.fsencode(Path(folder, name).relative_to(worktree))] = kind
         if seen > WALKED:
             break
-    return found
+    ignored = {path for _, _, path in _check_ignore(git, list(kinds))}
+    return [f"{shown(path)} ({kind})" for path, kind in kinds.items() if path not in ignored]
+
+
+def shown(path: bytes) -> str:
+    """The path for people: what cannot be printed is escaped."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in path.decode("utf-8", "backslashreplace"))
 
 
 def _matching(git: Git, paths: list[bytes]) -> dict[bytes, bytes]:
@@ -116,13 +113,21 @@ def _matching(git: Git, paths: list[bytes]) -> dict[bytes, bytes]:
         return {}
     patterns = git.git_dir / "by-products"
     patterns.write_text(BY_PRODUCTS)
+    found = _check_ignore(git, paths, "-c", f"core.excludesFile={patterns}")
+    ours = os.fsencode(patterns)
+    return {path: pattern for source, pattern, path in found if source == ours}
+
+
+def _check_ignore(git: Git, paths: list[bytes], *config: str) -> list[tuple[bytes, bytes, bytes]]:
+    """The paths that a rule ignores, tracked or not: (the rule's file, its pattern, the path)."""
+    if not paths:
+        return []
     # check-ignore takes no literal names: with `./` before them they are nothing else
     feed = b"".join(b"./" + path + b"\0" for path in paths)
     ask = ("check-ignore", "-v", "-z", "--no-index", "--stdin")
-    code, out, said = git.attempt("--no-literal-pathspecs", "-c", f"core.excludesFile={patterns}", *ask, stdin=feed)
+    code, out, said = git.attempt("--no-literal-pathspecs", *config, *ask, stdin=feed)
     if code not in (0, 1):
         raise GitError("check-ignore", code, said)
     fields = out.split(b"\0")
-    ours = os.fsencode(patterns)
-    lines = zip(fields[::4], fields[2::4], fields[3::4], strict=False)
-    return {path.removeprefix(b"./"): pattern for source, pattern, path in lines if source == ours}
+    lines = [fields[start : start + 4] for start in range(0, len(fields) - 3, 4)]
+    return [(source, pattern, path[2:]) for source, _, pattern, path in lines if not pattern.startswith(b"!")]

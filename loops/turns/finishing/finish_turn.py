@@ -6,6 +6,7 @@ from sqlalchemy import delete
 
 from github.client.permanent_errors import LATE, PERMANENT, most_tries
 from github.client.repository import RepositoryHandle
+from github.publishing.lfs import LfsRefused
 from github.publishing.merge import HistoryRewritten, MergeConflict
 from github.publishing.trees import TreeMismatch
 from github.repositories import queries
@@ -34,7 +35,7 @@ from loops.turns.finishing.whole_diff import whole_diff
 SECRETS = ("secret", "env_file", "credential_file")
 """What the guards call a file that holds a secret."""
 LOST_RIGHT = "{login} asked for this and may not write to this repository any more, so nothing was published."
-REFUSED = (*PERMANENT, TreeMismatch, HistoryRewritten)
+REFUSED = (*PERMANENT, LfsRefused, TreeMismatch, HistoryRewritten)
 
 
 async def finish_turn(loop: Loop, session: Session, action: decide.FinishTurn) -> None:
@@ -117,7 +118,7 @@ async def _explained(loop: Loop, session: Session, turn: Turn, verdict: TurnVerd
 async def _forget_secrets(database: Database, turn: Turn, result: Result, findings: Findings) -> None:
     """The files of a refused turn are kept for a while, but not those that hold a secret."""
     paths = {finding.path for finding in findings.refusals if finding.code in SECRETS}
-    shas = [change.sha for change in result.changes if change.path in paths and change.sha]
+    shas = [sha for change in result.changes if change.path in paths for sha in (change.sha, change.lfs) if sha]
     async with database.write() as tx:
         await tx.execute(delete(Blob).where(Blob.turn_id == turn.id, Blob.sha.in_(shas)))
 

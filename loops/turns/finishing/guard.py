@@ -40,9 +40,12 @@ async def guard(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn
         changed_bytes=loop.options.changed_bytes,
     )
 
+    large = {change.sha: change.lfs for change in result.changes if change.lfs}
+
     async def content_of(sha: str) -> bytes:
+        # of a file under Git LFS what is uploaded counts, not its pointer
         async with loop.database.read() as tx:
-            return (await tx.get_one(Blob, (turn.id, sha))).content
+            return (await tx.get_one(Blob, (turn.id, large.get(sha, sha)))).content
 
     async def base_of(path: str) -> bytes | None:
         try:

@@ -7,6 +7,7 @@ from github.client.repository import RepositoryHandle
 from github.publishing import pulls
 from github.publishing.commits import CoAuthor as CoAuthor
 from github.publishing.commits import commit_message
+from github.publishing.lfs import LargeFile
 from github.publishing.publish import Publication, Published, publish
 from github.publishing.trees import FileChange
 from github.repositories import queries
@@ -63,6 +64,7 @@ async def _push(
         changes_of(result),
         message,
         merged=_taken_in(turn),
+        large=[LargeFile(each.path, each.sha, each.lfs) for each in result.changes if each.sha and each.lfs],
     )
     done = await publish(repo, wanted, content_of)
     now = loop.clock()

@@ -1,6 +1,8 @@
 """The prompt of a turn, from what was said at the trigger and what the base commit holds."""
 
 import asyncio
+import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from github.client.errors import GitHubError
@@ -19,6 +21,7 @@ from loops.turns.preparing.env import Wanted
 from loops.turns.preparing.start import StartingPoint
 
 GUIDANCE = ("AGENTS.md", "CLAUDE.md")
+LEFT_OUT = 20  # things that the turn before left behind that are named
 
 
 async def prompt_of(
@@ -47,8 +50,26 @@ async def prompt_of(
         guidance=await _guidance(repo, session, start.base_sha),
         summary=recap(before, runtime, resumed=resumed),
         env_file=wanted.path if wanted and wanted.names else "",
+        left_out=_left_out(before),
+        lfs=await _has_lfs(repo, start.sha),
     )
     return render(await _prompt(repo, session, turn, ask, about, known))
+
+
+def _left_out(before: Sequence[Turn]) -> tuple[str, ...]:
+    """What the turn before made and was not committed, each with its reason."""
+    named = [str(each) for each in ((before[-1].result or {}).get("left_out") or ())] if before else []
+    more = [f"and {len(named) - LEFT_OUT} more"] if len(named) > LEFT_OUT else []
+    return (*named[:LEFT_OUT], *more)
+
+
+async def _has_lfs(repo: RepositoryHandle, sha: str) -> bool:
+    """Whether the repository's own rules put files under Git LFS; those of its folders are not looked for."""
+    try:
+        rules = await queries.file_at(repo, ".gitattributes", sha)
+    except GitHubError:
+        return False
+    return rules is not None and re.search(rb"^[^#\n]*\sfilter=lfs(?:\s|$)", rules, re.MULTILINE) is not None
 
 
 async def _prompt(

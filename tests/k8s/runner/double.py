@@ -250,7 +250,8 @@ class Service:
         if told.result is None:
             result = await request.json()
             assert told.consumed == result["output_bytes"], "a result before all output"
-            assert {change["sha"] for change in result["changes"] if change["sha"]} == set(told.objects)
+            named = {sha for change in result["changes"] for sha in (change["sha"], change["lfs"]) if sha}
+            assert named == set(told.objects)
             told.result = result
         return Response(status_code=204)
 

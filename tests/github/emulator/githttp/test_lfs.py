@@ -23,13 +23,20 @@ async def batch(house: House, token: str | None, operation: str, **more: Any) ->
     return await house.http.post(url, json=body, headers=headers)
 
 
+async def verify(house: House, actions: dict[str, Any], size: int = len(CONTENT)) -> int:
+    action = actions["verify"]
+    headers = {"Accept": MEDIA, **action["header"]}
+    return (await house.http.post(action["href"], json={"oid": OID, "size": size}, headers=headers)).status_code
+
+
 async def test_an_object_is_put_on_the_second_origin_once_and_got_from_there(house: House) -> None:
     token = await house.token()
     absent = (await batch(house, token, "download")).json()["objects"][0]
     assert absent["error"]["code"] == 404
     answer = await batch(house, token, "upload")
     assert answer.headers["content-type"] == MEDIA and answer.json()["transfer"] == "basic"
-    upload = answer.json()["objects"][0]["actions"]["upload"]
+    actions = answer.json()["objects"][0]["actions"]
+    upload = actions["upload"]
     assert upload["href"].startswith(house.local.logs_url)
     async with httpx.AsyncClient() as other:
         wrong = await other.put(upload["href"], content=b"else", headers=upload["header"])
@@ -37,6 +44,9 @@ async def test_an_object_is_put_on_the_second_origin_once_and_got_from_there(hou
         told = await other.put(upload["href"], content=CONTENT, headers=credentials)
         right = await other.put(upload["href"], content=CONTENT, headers=upload["header"])
         assert (wrong.status_code, told.status_code, right.status_code) == (400, 400, 200)
+        assert "actions" in (await batch(house, token, "upload")).json()["objects"][0]
+        assert await verify(house, actions, size=1) == 422
+        assert await verify(house, actions) == 200
         assert "actions" not in (await batch(house, token, "upload")).json()["objects"][0]
         download = (await batch(house, token, "download")).json()["objects"][0]["actions"]["download"]
         assert (await other.get(download["href"])).content == CONTENT
@@ -60,7 +70,9 @@ async def test_a_push_of_a_pointer_without_its_object_is_refused(house: House) -
     house.git("commit", "--quiet", "-m", "big", cwd=work)
     refused = house.git("push", "origin", "HEAD:refs/heads/big", cwd=work)
     assert "GH008: Your push referenced at least 1 unknown Git LFS object" in refused.stderr and OID in refused.stderr
-    upload = (await batch(house, token, "upload")).json()["objects"][0]["actions"]["upload"]
+    actions = (await batch(house, token, "upload")).json()["objects"][0]["actions"]
+    assert await verify(house, actions) == 404
     async with httpx.AsyncClient() as other:
-        await other.put(upload["href"], content=CONTENT, headers=upload["header"])
+        await other.put(actions["upload"]["href"], content=CONTENT, headers=actions["upload"]["header"])
+    assert await verify(house, actions) == 200
     assert house.git("push", "origin", "HEAD:refs/heads/big", cwd=work).returncode == 0
