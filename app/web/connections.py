@@ -62,7 +62,7 @@ class _Bounded(HttpToolsProtocol):
         self.logger = _errors
         self._deadline: asyncio.TimerHandle | None = None
         self._peer: str | None = None
-        self._head = 0
+        self._head = self._heads = 0
         self._in_body = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -92,10 +92,10 @@ class _Bounded(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self.transport.is_closing():
             return
+        in_body, heads = self._in_body, self._heads
         super().data_received(data)
-        if self._in_body:
-            return
-        self._head += len(data)
+        if not in_body and self._heads == heads:
+            self._head += len(data)
         if self._head > self.limits.head_bytes and not self.transport.is_closing():
             self._refuse(431, f"the head of the request is longer than {self.limits.head_bytes} bytes")
 
@@ -107,11 +107,14 @@ class _Bounded(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         super().on_headers_complete()
         self._in_body = True
+        # its last piece may hold a body as well, so the head that is whole counts by what was read of it
+        self._heads += 1
+        self._head = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
         self._expect_by(self.limits.body_seconds)
 
     def on_message_complete(self) -> None:
         super().on_message_complete()
-        self._head, self._in_body = 0, False
+        self._in_body = False
         self._expect_nothing()
 
     def _expect_by(self, seconds: float) -> None:

@@ -91,6 +91,21 @@ async def test_a_head_without_end_ends_in_431(settings: Settings) -> None:
         assert b" 431 " in await ask(await connect(), b"GET / HTTP/1.1\r\n" + b"x: y\r\n" * 5_000)
 
 
+async def test_a_head_that_comes_whole_ends_in_431_and_a_body_that_comes_with_its_head_is_no_head(
+    settings: Settings,
+) -> None:
+    async with under(settings, ConnectionLimits(head_bytes=10_000)) as connect:
+        large = HEALTH[:-2] + b"x: " + b"y" * 12_000 + b"\r\n\r\n"
+        assert b" 431 " in await ask(await connect(), large)
+        pair = await connect()
+        for _ in range(2):
+            body = b"x" * 30_000
+            assert b" 405 " in await ask(
+                pair, HEALTH.replace(b"GET", b"PUT")[:-2] + b"content-length: 30000\r\n\r\n" + body
+            )
+            await pair[0].readuntil(b"Method Not Allowed")
+
+
 async def test_what_is_no_http_is_answered_and_writes_no_log(
     settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
