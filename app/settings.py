@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, SecretStr
+from pydantic import Field, IPvAnyNetwork, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from k8s.options import PodOptions
@@ -66,8 +66,9 @@ class Settings(BaseSettings, LoopOptions):
     connections: int = Field(
         2048, description="Connections of one web process; fewer where it may open fewer files. Beyond, 503."
     )
-    peer_connections: int = Field(
-        1536, description="Of these, those from one address; all of them come from a proxy's where one is in front."
+    peer_connections: int = Field(1536, description="Of these, those from one address that is no trusted proxy's.")
+    trusted_proxies: list[IPvAnyNetwork] = Field(
+        [], description="Networks (JSON list) of proxies in front: their connections are bounded in all only."
     )
     worker_jobs: int = Field(
         20, description="Steps one worker runs at once; they wait for the network, not for the CPU."

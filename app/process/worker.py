@@ -20,6 +20,7 @@ from github.client.errors import Unreachable
 from loops.boxes.reaper import reap
 from loops.boxes.troubles import follow_troubles
 from loops.context import Loop
+from loops.engine.shares import Shares
 from loops.engine.tasks import functions, sweep
 from loops.requests.missed_deliveries import redeliver_missed
 from loops.store import queue, schema
@@ -155,7 +156,7 @@ async def _work(loop: Loop, redis_url: str, jobs: int, stop: asyncio.Event) -> N
         queue_name=queue.QUEUE,
         job_serializer=queue.encode,
         job_deserializer=queue.decode,
-        ctx={"loop": loop},
+        ctx={"loop": loop, "shares": Shares(jobs)},
         max_jobs=jobs,
         poll_delay=POLL_SECONDS,
         queue_read_limit=5000,

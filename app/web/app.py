@@ -194,7 +194,7 @@ def server(
     config = uvicorn.Config(
         app,
         loop="uvloop",
-        http=bounded(limits or ConnectionLimits(settings.connections, settings.peer_connections)),
+        http=bounded(limits or _limits(settings)),
         ws="none",
         lifespan="on",
         access_log=False,
@@ -204,3 +204,7 @@ def server(
         timeout_graceful_shutdown=DRAIN_SECONDS,
     )
     return Server(config, app.state.shared, signals=signals, ops=ops)
+
+
+def _limits(settings: Settings) -> ConnectionLimits:
+    return ConnectionLimits(settings.connections, settings.peer_connections, proxies=settings.trusted_proxies)

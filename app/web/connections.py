@@ -8,7 +8,9 @@ import asyncio
 import logging
 import resource
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from ipaddress import IPv4Network, IPv6Network, ip_address
 from typing import Any, cast
 
 import structlog
@@ -34,7 +36,18 @@ class ConnectionLimits:
     body_seconds: float = 120.0
     head_bytes: int = 64 * 1024
     peers: Counter[str] = field(default_factory=Counter)
+    proxies: Sequence[IPv4Network | IPv6Network] = ()
     refused: int = 0
+
+    def counted(self, peer: str) -> bool:
+        """Whether connections from the address `peer` are counted: not those of a proxy, which come from many."""
+        if not self.proxies:
+            return True
+        try:
+            address = ip_address(peer)
+        except ValueError:
+            return True
+        return not any(address in network for network in self.proxies)
 
     def __post_init__(self) -> None:
         soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -69,15 +82,17 @@ class _Bounded(HttpToolsProtocol):
         super().connection_made(transport)
         peer = self.client[0] if self.client else ""
         limits = self.limits
-        if len(self.connections) > limits.connections or limits.peers[peer] >= limits.for_peer:
+        counted = limits.counted(peer)
+        if len(self.connections) > limits.connections or (counted and limits.peers[peer] >= limits.for_peer):
             limits.refused += 1
             if limits.refused & (limits.refused - 1) == 0:
                 # the first, the second, the fourth …: a flood is told, and does not flood the log
                 log.warning("connections.refused", so_far=limits.refused, peer=peer, open=len(self.connections))
             self._refuse(503, "too many connections", b"retry-after: 5\r\n")
             return
-        self._peer = peer
-        limits.peers[peer] += 1
+        if counted:
+            self._peer = peer
+            limits.peers[peer] += 1
         self._expect_by(limits.head_seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -7,6 +7,7 @@ from collections import deque
 import structlog
 
 from app.web.metrics import Metrics
+from github.webhooks.events import people_wait
 from loops.store.arrivals import Arrival, Arrivals
 from loops.store.background import end
 from loops.store.queue import Queue
@@ -16,6 +17,10 @@ log = structlog.get_logger(__name__)
 LARGEST_GROUP = 256
 TRIGGERS_A_SECOND = 50
 """Triggers beyond this rate are left to the workers' sweep: under a flood they would cost more than the deliveries."""
+
+
+HINT_PLACE = 30
+"""Behind what people wrote, see `Queue.send`: hints come in great numbers."""
 
 
 class InboxFull(Exception):
@@ -36,7 +41,7 @@ class Inbox:
         self._limit = limit
         self._waiting: deque[tuple[Arrival, asyncio.Future[None]]] = deque()
         self._wake = asyncio.Event()
-        self._stored: deque[str] = deque(maxlen=TRIGGERS_A_SECOND)
+        self._stored: deque[tuple[str, int]] = deque(maxlen=TRIGGERS_A_SECOND)
         self._trigger = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -88,7 +93,7 @@ class Inbox:
         self._metrics.commits.observe(time.perf_counter() - began)
         self._metrics.batches.observe(len(group))
         for arrival, done in group:
-            self._stored.append(arrival.guid)
+            self._stored.append((arrival.guid, 0 if people_wait(arrival.event, arrival.action) else HINT_PLACE))
             if not done.done():
                 done.set_result(None)
         self._trigger.set()
@@ -105,6 +110,6 @@ class Inbox:
             await self._trigger.wait()
             self._trigger.clear()
             while self._stored:
-                guid = self._stored.popleft()
-                await self._queue.send("route", guid, job=f"route:{guid}")
+                guid, place = self._stored.popleft()
+                await self._queue.send("route", guid, job=f"route:{guid}", place=place)
                 await asyncio.sleep(1 / TRIGGERS_A_SECOND if len(self._stored) else 0)

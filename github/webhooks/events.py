@@ -250,6 +250,16 @@ WANTED: dict[str, frozenset[str] | None] = {
     "workflow_run": frozenset({"completed"}),
 }
 
+# Of these, what people did and wait for an answer to, as far as the event's name and its action tell; no hints of
+# checks, pushes and statuses, which come in great numbers.
+PEOPLE: dict[str, frozenset[str] | None] = {
+    "check_run": frozenset({"rerequested", "requested_action"}),
+    "issue_comment": None,
+    "issues": None,
+    "pull_request_review": None,
+    "pull_request_review_comment": None,
+}
+
 _decode_event = msgspec.json.Decoder(Event).decode
 _decode_envelope = msgspec.json.Decoder(_Envelope).decode
 
@@ -259,6 +269,14 @@ def wanted(event: str, action: str | None) -> bool:
     if event not in WANTED:
         return False
     actions = WANTED[event]
+    return actions is None or action in actions
+
+
+def people_wait(event: str, action: str | None) -> bool:
+    """Whether somebody may wait for an answer to this delivery, by the event's name and its `action` alone."""
+    if event not in PEOPLE:
+        return False
+    actions = PEOPLE[event]
     return actions is None or action in actions
 
 

@@ -5,6 +5,7 @@ import contextlib
 import resource
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from ipaddress import ip_network
 from urllib.parse import urlsplit
 
 import httpx
@@ -135,6 +136,23 @@ async def test_one_address_leaves_places_to_the_others(settings: Settings) -> No
         held = [await connect() for _ in range(4)]
         assert b" 503 " in await answer(await connect())
         assert b" 200 " in await ask(await connect("127.0.0.2"))
+        assert held
+
+
+async def test_connections_of_a_trusted_proxy_count_in_all_only(settings: Settings) -> None:
+    limits = ConnectionLimits(connections=6, for_peer=2, proxies=[ip_network("127.0.0.1/32")])
+    async with under(settings, limits) as connect:
+        held = [await connect() for _ in range(4)]
+        assert b" 200 " in await ask(held[3])
+        others = [await connect("127.0.0.2") for _ in range(2)]
+        assert b" 503 " in await answer(await connect())
+        assert others
+
+
+async def test_a_strangers_address_is_no_proxys(settings: Settings) -> None:
+    async with under(settings, ConnectionLimits(for_peer=2, proxies=[ip_network("127.0.0.1/32")])) as connect:
+        held = [await connect("127.0.0.2") for _ in range(2)]
+        assert b" 503 " in await answer(await connect("127.0.0.2"))
         assert held
 
 
