@@ -1,5 +1,6 @@
 """What every step of the loop works with, wired once when a process starts."""
 
+import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -23,7 +24,10 @@ Clock = Callable[[], float]
 
 @dataclass(frozen=True)
 class Loop:
-    """The loop's surroundings. `box_key` is the secret from which the tokens of boxes are derived."""
+    """The loop's surroundings. `box_key` is the secret from which the tokens of boxes are derived.
+
+    `suspects` is held while something is handled over which a process has died: one at a time.
+    """
 
     options: LoopOptions
     database: Database
@@ -40,6 +44,7 @@ class Loop:
     box_key: bytes
     clock: Clock = time.time
     offload: Offload = field(default_factory=Offload)
+    suspects: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
     def web_urls(self) -> tuple[str, str]:

@@ -38,20 +38,24 @@ class Offload:
         self._limiter = anyio.CapacityLimiter(processes)
         self._turns: weakref.WeakValueDictionary[str, asyncio.Lock] = weakref.WeakValueDictionary()
 
-    async def run(self, whose: str, work: Callable[[Unpack[_Args]], _Result], *args: *_Args) -> _Result:
-        """`work(*args)` in another process: a function of a module, with values that can be pickled.
+    async def run(
+        self, whose: str, work: Callable[[Unpack[_Args]], _Result], *args: *_Args, seconds: float | None = None
+    ) -> _Result:
+        """`work(*args)` in another process: a function of a module, with values that can be pickled. `seconds` is a
+        deadline other than the usual one.
 
         Raises Withheld when it takes longer than allowed, fails, or takes its process down: what was given to it is put
         aside then, since it would do so again.
         """
+        most = self._seconds if seconds is None else seconds
         turn = self._turns.setdefault(whose, asyncio.Lock())
         async with turn, self._free:
             try:
-                with anyio.fail_after(self._seconds):
+                with anyio.fail_after(most):
                     return await to_process.run_sync(work, *args, cancellable=True, limiter=self._limiter)
             except TimeoutError:
-                log.warning("offload.too_slow", whose=whose, work=work.__name__, seconds=self._seconds)
-                raise Withheld(f"it could not be looked through within {self._seconds:.0f} s") from None
+                log.warning("offload.too_slow", whose=whose, work=work.__name__, seconds=most)
+                raise Withheld(f"it could not be looked through within {most:.0f} s") from None
             except anyio.BrokenWorkerProcess as error:
                 log.error("offload.died", whose=whose, work=work.__name__, error=str(error))
                 raise Withheld("looking through it took a process down") from error

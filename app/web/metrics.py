@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from app.web.signin.local import local
+from loops.store import quarantine
 from loops.store.database import Database
 from loops.store.tables import Delivery, Session, Turn
 
@@ -35,6 +36,13 @@ class Figures:
             registry=self.registry,
         )
 
+        self._quarantined = Gauge(
+            "greenloop_quarantined",
+            "Deliveries, reports, outputs and logs put aside since processes fail over them, kept for 30 days.",
+            ["kind"],
+            registry=self.registry,
+        )
+
     async def text(self, database: Database, now: float) -> bytes:
         """All figures in Prometheus' text format."""
         async with database.read() as tx:
@@ -44,10 +52,14 @@ class Figures:
             waiting = (
                 await tx.execute(select(func.count()).select_from(Delivery).where(Delivery.status == "new"))
             ).scalar_one()
+            aside = await quarantine.counts(tx)
             due = [
                 (await tx.execute(select(func.min(table.due_at)).where(table.due_at <= now))).scalar()
                 for table in (Session, Delivery)
             ]
+        self._quarantined.clear()
+        for kind, count in aside.items():
+            self._quarantined.labels(kind).set(count)
         for gauge, found in ((self._sessions, sessions), (self._turns, turns)):
             gauge.clear()
             for status, count in found:

@@ -10,6 +10,7 @@ from github.checks.verdict import Verdict
 from github.repositories import queries
 from loops.checks.base_failures import known_at_base
 from loops.checks.collect import CollectedCheck, Failure, collect, failures
+from loops.checks.distiller import distiller
 from loops.checks.last_passing import last_passing
 from loops.checks.look import Fresh, fresh_state, leave_optional, store_state
 from loops.checks.next_attempt import GiveUp, History, Repair, Rerun, asked_about_checks, choose
@@ -64,6 +65,7 @@ async def repair(loop: Loop, session: Session, action: decide.RepairChecks) -> f
     reruns = spent([wish.external_id for wish in wished], state.red)
     history = History(past.count, past.fingerprints, reruns)
     found = await collect(
+        distiller(loop, repo),
         repo,
         state.red,
         budget=loop.options.evidence_bytes,
@@ -76,7 +78,7 @@ async def repair(loop: Loop, session: Session, action: decide.RepairChecks) -> f
     if off:
         await _give_up(loop, session, now, GiveUp(Reason.AUTOFIX_OFF, ""))
         return None
-    known = frozenset[str]() if past.asked else await known_at_base(loop.me, loop.options, repo, session, state.red)
+    known = frozenset[str]() if past.asked else await known_at_base(loop, repo, session, state.red)
     match choose(failed, known, history, cap=session.cap, reruns=loop.options.reruns):
         case Rerun(again):
             return await run_again(loop, repo, session, f"{action.sha}:{len(wished) + 1}", again)

@@ -7,17 +7,15 @@ from github.checks.model import FAILING, Check
 from github.client.errors import GitHubError
 from github.client.repository import RepositoryHandle
 from github.repositories import queries
-from github.webhooks.identity import Me
 from loops.checks.collect import collect
-from loops.options import LoopOptions
+from loops.checks.distiller import distiller
+from loops.context import Loop
 from loops.secrets.redact import Redactor
 from loops.store.states import SubjectKind
 from loops.store.tables import Session
 
 
-async def known_at_base(
-    me: Me, options: LoopOptions, repo: RepositoryHandle, session: Session, red: Sequence[Check]
-) -> frozenset[str]:
+async def known_at_base(loop: Loop, repo: RepositoryHandle, session: Session, red: Sequence[Check]) -> frozenset[str]:
     """The fingerprints of the same checks where the branch left its base, and where the base is now: a pull request is
     checked merged with it. Nothing where they are not red there.
 
@@ -31,11 +29,18 @@ async def known_at_base(
         found = [
             check
             for base in sorted(bases - {"", session.head_sha})
-            for check in (await state.snapshot(repo, base, own_app_id=me.app_id)).checks
+            for check in (await state.snapshot(repo, base, own_app_id=loop.me.app_id)).checks
         ]
     except GitHubError:
         return frozenset()  # then every failure counts as ours, which costs an attempt and loses nothing
     lineages = {check.lineage for check in red}
     same = [check for check in found if check.conclusion in FAILING and check.lineage in lineages]
-    collected = await collect(repo, same, budget=options.evidence_bytes, changed_files=(), redact=Redactor().text)
+    collected = await collect(
+        distiller(loop, repo),
+        repo,
+        same,
+        budget=loop.options.evidence_bytes,
+        changed_files=(),
+        redact=Redactor().text,
+    )
     return frozenset(each.distilled.fingerprint for each in collected)

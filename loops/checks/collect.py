@@ -3,27 +3,27 @@
 import asyncio
 import hashlib
 import re
-import zlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import IO, Literal
+from pathlib import Path
+from typing import Literal
 
 from github.checks import logs
 from github.checks.artifacts import report_files
 from github.checks.model import Check, Kind
 from github.client.errors import GitHubError
 from github.client.repository import RepositoryHandle
+from loops.checks.distiller import AboutLog, Distiller
 from loops.checks.last_passing import LastPassing
-from loops.checks.spool import chunks, spooled
+from loops.checks.spool import spooled
 from loops.evidence.check import distill_check
-from loops.evidence.distill import distill
 from loops.evidence.model import Annotation, Distilled
 from loops.evidence.telling.merge import merge
-from loops.evidence.telling.reports import Report, read
+from loops.evidence.telling.reports import Report
+from loops.offload import Withheld
 
 CHECKS = 12  # more red checks than this say nothing new to an agent
 AT_ONCE = 3
-STORED_LOG = 64 * 1024 * 1024  # bytes of one log that a box can fetch; beyond, its middle says least
 
 Before = Callable[[logs.FailedCheckLogs], Awaitable[LastPassing]]
 
@@ -50,6 +50,7 @@ class Failure:
 
 
 async def collect(
+    distiller: Distiller,
     repo: RepositoryHandle,
     red: Sequence[Check],
     *,
@@ -64,11 +65,13 @@ async def collect(
     """
     turns = asyncio.Semaphore(AT_ONCE)
     runs = {check.run_id for check in red[:CHECKS] if check.kind is Kind.JOB and check.run_id}
-    reports = {run: [read(each.path, each.content) for each in await report_files(repo, run)] for run in runs}
+    reports = {run: await distiller.reports(await report_files(repo, run)) for run in runs}
 
     async def one(check: Check) -> CollectedCheck:
         async with turns:
-            return await _found(repo, check, budget, changed_files, redact, before, reports.get(check.run_id, ()))
+            return await _found(
+                distiller, repo, check, budget, changed_files, redact, before, reports.get(check.run_id, ())
+            )
 
     return list(await asyncio.gather(*(one(check) for check in red[:CHECKS])))
 
@@ -94,6 +97,7 @@ def fingerprint(found: Sequence[Failure]) -> str:
 
 
 async def _found(
+    distiller: Distiller,
     repo: RepositoryHandle,
     check: Check,
     budget: int,
@@ -112,24 +116,17 @@ async def _found(
     passing = await before(left) if before is not None else LastPassing()
     try:
         async with spooled(left.log) as file:
-            distilled = await asyncio.to_thread(
-                lambda: distill(
-                    chunks(file),
-                    budget=budget,
-                    failed_steps=left.failed_steps,
-                    annotations=notes,
-                    changed_files=changed_files,
-                    redact=redact,
-                    twin=passing.twin,
-                    since=passing.since,
-                    reports=reports,
-                )
+            about = AboutLog(
+                budget, redact, left.failed_steps, notes, changed_files, passing.twin, passing.since, reports
             )
-            packed, size = await asyncio.to_thread(_packed, file, redact)
+            read = await distiller.log(check.id, Path(file.name), about)
     except GitHubError as error:
         missing = f"Its log could not be had: {error}"
         return CollectedCheck(check, _without_log(left, notes, budget, changed_files, redact, missing))
-    return CollectedCheck(check, distilled, log_name(check), packed, size)
+    except Withheld as error:
+        missing = f"Its log is put aside, since our processes fail over it: {error}. Read it on GitHub."
+        return CollectedCheck(check, _without_log(left, notes, budget, changed_files, redact, missing))
+    return CollectedCheck(check, read.distilled, log_name(check), read.packed, read.size)
 
 
 def _without_log(
@@ -150,25 +147,6 @@ def log_name(check: Check) -> str:
     """The name of a check's log in the box: readable, and safe as a file name and in a URL."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", check.name).strip("-.")[:60] or "check"
     return f"{plain}-{check.id}.log"
-
-
-def _packed(file: IO[bytes], redact: Callable[[str], str]) -> tuple[bytes, int]:
-    """The log compressed, line by line without secrets, and how long it is like that; of a huge one the beginning and
-    the end."""
-    packer = zlib.compressobj(6)
-    size = file.seek(0, 2)
-    file.seek(0)
-    parts = []
-    kept = length = 0
-    for line in file:
-        if size > STORED_LOG and STORED_LOG // 2 < kept < size - STORED_LOG // 2:
-            kept += len(line)
-            continue
-        kept += len(line)
-        clean = redact(line.decode("utf-8", "replace")).encode()
-        length += len(clean)
-        parts.append(packer.compress(clean))
-    return b"".join((*parts, packer.flush())), length
 
 
 def _level(level: str) -> Literal["notice", "warning", "failure"]:

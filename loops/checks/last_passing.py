@@ -4,8 +4,8 @@ The templates are kept for each job, so that each passing log is fetched once. W
 evidence is poorer then, and nothing is refused for it.
 """
 
-import asyncio
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import delete
@@ -16,10 +16,12 @@ from github.checks.passing_jobs import PassingJob, passing_job
 from github.client.errors import GitHubError
 from github.client.repository import RepositoryHandle
 from github.repositories import queries
-from loops.checks.spool import chunks, spooled
+from loops.checks.distiller import distiller
+from loops.checks.spool import spooled
 from loops.context import Loop
 from loops.evidence.passing.since import Since
-from loops.evidence.passing.twin import Twin, learn, load
+from loops.evidence.passing.twin import Twin, load
+from loops.offload import Withheld
 from loops.store.tables import PassingLog
 
 FORGOTTEN = 90 * 86_400.0  # seconds after which a log that nobody compared with is dropped
@@ -60,8 +62,8 @@ async def _twin(loop: Loop, repo: RepositoryHandle, passed: PassingJob, name: st
         return known
     try:
         async with spooled(lambda: open_log(repo, passed.id)) as file:
-            twin = await asyncio.to_thread(lambda: learn(chunks(file)))
-    except GitHubError:  # past its retention: an older one is better than none
+            twin = await distiller(loop, repo).learned(Path(file.name))
+    except (GitHubError, Withheld):  # past its retention, or no log to read: an older one is better than none
         return known
     if known is not None:
         twin = twin.and_(known)

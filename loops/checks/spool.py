@@ -14,8 +14,9 @@ CHUNK = 1 << 20
 
 @asynccontextmanager
 async def spooled(log: LogOpener) -> AsyncIterator[IO[bytes]]:
-    """The log as a file. Where it breaks off, what came before; raises GitHubError where nothing came."""
-    with tempfile.TemporaryFile() as file:
+    """The log as a file, with a name by which another process reads it. Where it breaks off, what came before; raises
+    GitHubError where nothing came."""
+    with tempfile.NamedTemporaryFile() as file:
         try:
             async with log() as pieces:
                 async for piece in pieces:
@@ -23,6 +24,7 @@ async def spooled(log: LogOpener) -> AsyncIterator[IO[bytes]]:
         except GitHubError:
             if file.tell() == 0:
                 raise
+        file.flush()
         yield file
 
 

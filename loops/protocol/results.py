@@ -22,6 +22,7 @@ from loops.sessions.transitions import turns_that_may_become
 from loops.store import journal, leases
 from loops.store.database import Database
 from loops.store.journal import Entry
+from loops.store.quarantine import put_aside
 from loops.store.states import TurnStatus
 from loops.store.tables import Blob, Log, Session, Turn
 
@@ -106,6 +107,7 @@ async def store_result(
         shown = await offload.run(turn.box or turn.public_id, shown_result, *work) if heavy else shown_result(*work)
     except Withheld as error:
         shown = _withheld(result, str(error))
+        await put_aside(database, "report", turn.public_id, str(error), now=now)
     stored, message, usage = shown.stored, shown.message, shown.usage
     summary = {"reason": stored["reason"], "exit_code": stored["exit_code"], "text": clip(stored["message"], 2_000)}
     async with database.write() as tx:

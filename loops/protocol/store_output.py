@@ -17,6 +17,7 @@ from loops.sessions.caps import Caps
 from loops.sessions.spending import spent_before, spent_of
 from loops.store import journal
 from loops.store.database import Database
+from loops.store.quarantine import put_aside
 from loops.store.states import TurnStatus
 from loops.store.tables import Box, Turn
 
@@ -55,7 +56,7 @@ async def store_output(
         raise TurnOver(f"turn {turn.public_id} is {turn.status}")
     overlaps = output.offset <= turn.output_offset
     fresh = data[turn.output_offset - output.offset :] if overlaps else b""
-    new = await _parse(turn, fresh, redactor, offload, end=output.end and overlaps, price=price)
+    new = await _parse(database, turn, fresh, redactor, offload, end=output.end and overlaps, price=price, now=now)
     begins = turn.begun_at is None and output.state != FETCHING
     async with database.write() as tx:
         if not await _store(tx, turn, new, now, begins=begins):
@@ -68,7 +69,15 @@ async def store_output(
 
 
 async def _parse(
-    turn: Turn, data: bytes, redactor: Redactor, offload: Offload, *, end: bool, price: Price | None
+    database: Database,
+    turn: Turn,
+    data: bytes,
+    redactor: Redactor,
+    offload: Offload,
+    *,
+    end: bool,
+    price: Price | None,
+    now: float,
 ) -> ParsedOutput:
     if not data:
         return ParsedOutput(0, turn.parser_state)
@@ -79,6 +88,7 @@ async def _parse(
         return await offload.run(turn.box or turn.public_id, _parsed, *work)
     except Withheld as error:
         note = f"{len(data):,} bytes of output are withheld: {error}"
+        await put_aside(database, "output", turn.public_id, str(error), now=now)
         return ParsedOutput(len(data), turn.parser_state, [("status", {"text": note})])
 
 

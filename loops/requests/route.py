@@ -1,22 +1,20 @@
 """A delivery becomes a decision: a conversation begun or woken, a hint passed on, a refusal recorded."""
 
-import structlog
-from sqlalchemy import update
+import asyncio
 
-from github.apps.access import access_of
+import structlog
+from sqlalchemy import or_, select, update
+
 from github.client import errors
 from github.client.permanent_errors import most_tries
-from github.client.repository import RepositoryHandle
-from github.webhooks import triggers
-from github.webhooks.events import BadPayload, parse
+from github.webhooks.events import BadPayload
 from github.webhooks.outcomes import Change, Declined, Hint, Ignored, LifecycleEvent, Outcome, Request
-from loops.comments import answers
 from loops.context import Clock, Loop
+from loops.offload import Withheld
 from loops.requests.check_hints import take_hint, take_opened
 from loops.requests.decision import Decision
-from loops.requests.labels import was_ours
 from loops.requests.lifecycle_events import take_lifecycle_event
-from loops.requests.replies import answer
+from loops.requests.poison import say_so, set_aside, understood
 from loops.requests.take_request import decline, take_request
 from loops.requests.uninstalled import UNINSTALLED_TRIES, is_uninstalled, uninstalled
 from loops.store.database import Database
@@ -26,12 +24,39 @@ log = structlog.get_logger(__name__)
 
 GIVE_UP_AFTER = 20
 BACK_OFF_LIMIT = 120.0
+MOST_DEATHS = 2
+"""Processes that may end over a delivery, or readings of it that fail, before it is put aside."""
 
 
 async def route(loop: Loop, guid: str) -> None:
-    """Handle one delivery. Returns at once when another worker is at it or it is done."""
-    if not await loop.leases.take(Delivery, guid):
-        return
+    """Handle one delivery. Returns at once when another worker is at it or it is done.
+
+    One over which a process has died is handled with no other such beside it, so that the guilty one is found out.
+    """
+    if await loop.leases.take(Delivery, guid, Delivery.begun == 0, begun=1):
+        await _route(loop, guid, 0)
+    elif deaths := await _deaths(loop, guid):
+        async with loop.suspects:
+            if await loop.leases.take(Delivery, guid, Delivery.begun == deaths, begun=deaths + 1):
+                await _route(loop, guid, deaths)
+
+
+async def _stopped(loop: Loop, guid: str) -> None:
+    """The worker ends in good order, or the step's time is over: no process died of it."""
+    async with loop.database.write() as tx:
+        mine = (Delivery.guid == guid, Delivery.lease_by == loop.leases.worker)
+        await tx.execute(update(Delivery).where(*mine).values(begun=0))
+
+
+async def _deaths(loop: Loop, guid: str) -> int:
+    """How often a process ended before it had handled the delivery; 0 while one is at it, and once it is done."""
+    left = or_(Delivery.lease_until.is_(None), Delivery.lease_until < loop.clock())
+    async with loop.database.read() as tx:
+        found = await tx.execute(select(Delivery.begun).where(Delivery.guid == guid, Delivery.status != "done", left))
+    return found.scalar_one_or_none() or 0
+
+
+async def _route(loop: Loop, guid: str, deaths: int) -> None:
     async with loop.leases.kept(Delivery, guid):
         async with loop.database.read() as tx:
             delivery = await tx.get(Delivery, guid)
@@ -39,7 +64,13 @@ async def route(loop: Loop, guid: str) -> None:
             await _release(loop.database, guid, None)
             return
         try:
-            decision = await _handle(loop, guid, triggers.decide(parse(delivery.event, delivery.body or b""), loop.me))
+            if deaths >= MOST_DEATHS:
+                decision = await set_aside(loop, delivery, f"the process ended {deaths} times over it")
+            else:
+                decision = await _handle(loop, guid, await understood(loop, delivery))
+        except asyncio.CancelledError:
+            await asyncio.shield(_stopped(loop, guid))
+            raise
         except BadPayload as error:
             decision = Decision("unreadable", str(error))
         except errors.RateLimited as error:
@@ -57,10 +88,13 @@ async def route(loop: Loop, guid: str) -> None:
                     loop.clock, loop.database, guid, Decision("noted", "the App is not installed there any more")
                 )
                 return
-            if isinstance(error, errors.InstallationSuspended):
-                await _suspended(loop.clock, loop.database, delivery.installation_id)
-            decision = Decision("failed", f"{type(error).__name__}: {error}")
-            await _say_so(loop, delivery, error)
+            if isinstance(error, Withheld):
+                decision = await set_aside(loop, delivery, str(error))
+            else:
+                if isinstance(error, errors.InstallationSuspended):
+                    await _suspended(loop.clock, loop.database, delivery.installation_id)
+                decision = Decision("failed", f"{type(error).__name__}: {error}")
+                await say_so(loop, delivery, type(error).__name__)
         await _record(loop.clock, loop.database, guid, decision)
     log.info("delivery.done", guid=guid, decision=decision.what, reason=decision.reason, session=decision.session_id)
 
@@ -70,6 +104,8 @@ def _most_tries(error: Exception) -> int:
         return 1
     if is_uninstalled(error):
         return UNINSTALLED_TRIES
+    if isinstance(error, Withheld):
+        return MOST_DEATHS
     return most_tries(error, GIVE_UP_AFTER)
 
 
@@ -102,21 +138,6 @@ async def _handle(loop: Loop, guid: str, outcome: Outcome) -> Decision:
             return Decision("ignored", outcome.reason)
 
 
-async def _say_so(loop: Loop, delivery: Delivery, error: Exception) -> None:
-    """Somebody waits for an answer, and something of ours is broken: that is the answer."""
-    outcome = triggers.decide(parse(delivery.event, delivery.body or b""), loop.me)
-    if not isinstance(outcome, Request) or outcome.subject is None:
-        return
-    repo = RepositoryHandle(loop.github, outcome.repo.installation_id, outcome.repo.id, outcome.repo.full_name)
-    try:
-        if outcome.label and not await was_ours(loop, repo, outcome.label):
-            return
-        if (await access_of(repo, outcome.actor.login, outcome.actor.id)).may_write:
-            await answer(repo, outcome, outcome.subject, answers.broken(type(error).__name__))
-    except errors.GitHubError as unsaid:
-        log.warning("delivery.unanswered", guid=delivery.guid, error=str(unsaid))
-
-
 async def _record(clock: Clock, database: Database, guid: str, decision: Decision) -> None:
     async with database.write() as tx:
         await tx.execute(
@@ -131,6 +152,7 @@ async def _record(clock: Clock, database: Database, guid: str, decision: Decisio
                 due_at=None,
                 lease_until=None,
                 lease_by=None,
+                begun=0,
             )
         )
 
@@ -140,5 +162,5 @@ async def _release(database: Database, guid: str, due_at: float | None) -> None:
         await tx.execute(
             update(Delivery)
             .where(Delivery.guid == guid)
-            .values(due_at=due_at, lease_until=None, lease_by=None, tries=Delivery.tries + 1)
+            .values(due_at=due_at, lease_until=None, lease_by=None, begun=0, tries=Delivery.tries + 1)
         )

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import or_, update
+from sqlalchemy import ColumnElement, or_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from loops.store.database import Database
@@ -34,14 +34,14 @@ class Leases:
     seconds: float
     clock: Callable[[], float] = time.time
 
-    async def take(self, table: Leased, key: int | str) -> bool:
-        """Take the row and clear `due_at`. False if another worker holds it."""
+    async def take(self, table: Leased, key: int | str, *where: ColumnElement[bool], **values: Any) -> bool:
+        """Take the row, clear `due_at` and set `values`. False if another worker holds it, or `where` does not hold."""
         now = self.clock()
         async with self.database.write() as tx:
             done = await tx.execute(
                 update(table)
-                .where(key_of(table) == key, or_(table.lease_until.is_(None), table.lease_until < now))
-                .values(lease_until=now + self.seconds, lease_by=self.worker, due_at=None)
+                .where(key_of(table) == key, or_(table.lease_until.is_(None), table.lease_until < now), *where)
+                .values(lease_until=now + self.seconds, lease_by=self.worker, due_at=None, **values)
             )
         return _rows(done) == 1
 

@@ -79,11 +79,29 @@ class Delivery(Base):
     reason: Mapped[str | None]
     session_id: Mapped[int | None]
     tries: Mapped[int] = mapped_column(default=0)
+    begun: Mapped[int] = mapped_column(server_default="0", default=0)  # times it was begun since it last came to an end
     due_at: Mapped[float | None]
     lease_until: Mapped[float | None]
     lease_by: Mapped[str | None]
     wake: Mapped[int] = mapped_column(default=0)
     handled_at: Mapped[float | None]
+
+
+class Quarantined(Base):
+    """Something that others sent and that processes fail over; it is not tried again.
+
+    `kind`: `delivery`, `report`, `output` or `log`; `key` tells it apart among those: a GUID, a turn's public id, the
+    id of a check.
+    """
+
+    __tablename__ = "quarantine"
+    __table_args__ = (UniqueConstraint("kind", "key"),)
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    kind: Mapped[str] = mapped_column(String(16))
+    key: Mapped[str] = mapped_column(String(100))
+    reason: Mapped[str]
+    at: Mapped[float] = mapped_column(index=True)
 
 
 class Session(Base):

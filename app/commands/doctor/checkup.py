@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from app.commands.doctor.app_checks import check_app
 from app.commands.doctor.box_checks import check_boxes, check_network
 from app.commands.doctor.finding import Finding
-from app.commands.doctor.service_checks import check_database, check_machine, check_redis
+from app.commands.doctor.service_checks import check_database, check_machine, check_quarantine, check_redis
 from app.commands.doctor.settings_checks import check_keys, check_settings
 from app.settings import Settings
 
@@ -20,6 +20,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("encryption keys", check_keys),
     ("GitHub App", check_app),
     ("database", check_database),
+    ("quarantine", check_quarantine),
     ("Redis", check_redis),
     ("machine", check_machine),
     ("boxes", check_boxes),

@@ -10,6 +10,7 @@ from app.commands.doctor.finding import Finding
 from app.settings import Settings
 
 FREE_BYTES = 2 * 1024**3
+QUARANTINE_SHOWN = 5
 OLDEST_GIT = (2, 30)
 
 
@@ -32,6 +33,27 @@ async def check_database(settings: Settings) -> list[Finding]:
         mend = "Run the version that made it, or a newer one, unless an upgrade is under way."
         return [Finding("database", "warn", f"{shown}: {found.says}", mend)]
     return [Finding("database", "ok", f"{shown}, at the current schema")]
+
+
+async def check_quarantine(settings: Settings) -> list[Finding]:
+    """What processes failed over lately; nothing where the database has no such table yet, which is told elsewhere."""
+    from loops.store.database import Database
+    from loops.store.quarantine import newest
+    from loops.store.schema import look
+
+    database = Database(settings.database)
+    try:
+        if not (await look(database)).usable:
+            return []
+        async with database.read() as tx:
+            found = await newest(tx, QUARANTINE_SHOWN)
+    finally:
+        await database.close()
+    if not found:
+        return [Finding("quarantine", "ok", "nothing was put aside")]
+    told = "; ".join(f"{each.kind} {each.key} ({each.reason})" for each in found)
+    mend = "It is not tried again by itself. Report it to Greenloop; GitHub's redelivery page sends a delivery anew."
+    return [Finding("quarantine", "warn", f"put aside, since processes fail over it: {told}", mend)]
 
 
 async def check_redis(settings: Settings) -> list[Finding]:

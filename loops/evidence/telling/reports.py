@@ -6,6 +6,7 @@ job only as far as that job's log speaks of it.
 
 import json
 import re
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -85,9 +86,9 @@ def read(name: str, content: bytes) -> Report:
 
 
 def _junit(found: Any) -> Iterator[Reported]:
-    suites = [found] if isinstance(found, TestSuite) else list(found)
+    suites = deque([found] if isinstance(found, TestSuite) else found)
     while suites:
-        suite = suites.pop(0)
+        suite = suites.popleft()
         suites += suite.testsuites()
         for case in suite:
             bad = [result for result in case.result if isinstance(result, Failure | Error)]
