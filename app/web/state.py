@@ -11,6 +11,7 @@ from app.settings import Settings
 from app.web.held_bodies import HeldBodies, uploads
 from app.web.inbox import Inbox
 from app.web.metrics import Metrics
+from app.web.pages.shown_diff import ShownDiffs
 from app.web.signin.gate import Gate
 from loops.accounts.box_secrets import Credentials, FetchTokens
 from loops.offload import Offload
@@ -38,6 +39,7 @@ class AppState:
     fetch_tokens: FetchTokens
     credentials: Credentials
     redactors: TurnRedactors
+    diffs: ShownDiffs = field(default_factory=ShownDiffs)
     offload: Offload = field(default_factory=Offload)
     bodies: HeldBodies = field(default_factory=HeldBodies)
     uploads: HeldBodies = field(default_factory=uploads)

@@ -5,9 +5,14 @@ from collections.abc import Callable
 
 import pytest
 
-from app.web.pages import diff as shown_diff
+from app.web.pages import shown_diff
+from app.web.pages.entries import blocks
+from app.web.pages.render import html
 from github.webhooks.mentions import read
 from k8s.runner.protocol import Change
+from loops.checks.shown_evidence import RedCheck
+from loops.comments.public_text import public_text
+from loops.comments.status_comment import StatusComment, TurnLine, render
 from loops.evidence.distill import distill
 from loops.guards import conflicts, keyfiles, patch, places, secrets
 from loops.guards.globs import matches
@@ -15,12 +20,14 @@ from loops.guards.testguard import look
 from loops.protocol.parse_output import parse_output
 from loops.runtimes.registry import get, names
 from loops.secrets.redact import Redactor
+from loops.store.tables import Event
 from tests.attacks.growth import FAMILIES, MORE_THAN_LINEAR, against_ordinary, dearer, pieces
 
 # a machine that is busy with other things takes its time
 pytestmark = pytest.mark.timeout(1_200)
 
 GIVEN = ["correct-horse-battery", "aaaaaaaa", "two words\nof it", "eyJeyJeyJ"]
+ADDRESSES = ("https://github.example", "https://greenloop.example")
 REDACTOR = Redactor(GIVEN)
 SHA = "1" * 40
 
@@ -74,6 +81,36 @@ def distilled(text: str) -> None:
     distill([text.encode("utf-8", "replace")], redact=REDACTOR.text)
 
 
+def entered(text: str) -> None:
+    said = [("assistant_delta", {"text": text}), ("tool_completed", {"output": text, "name": text}), ("news", [text])]
+    events = [Event(seq=seq, kind=kind, at=0.0, payload=payload) for seq, (kind, payload) in enumerate(said)]
+    for block in blocks(events):
+        html("_block.html", block=block)
+
+
+def commented(text: str) -> None:
+    for status, outcome in (("completed", "answered"), ("failed", None), ("waiting", None)):
+        render(
+            StatusComment(
+                handle="greenloop",
+                status=status,
+                outcome=outcome,
+                reason=f"internal: {text}",
+                url=ADDRESSES[1],
+                repository_url=ADDRESSES[0],
+                turns=(TurnLine(1, text, text),),
+                attempt=1,
+                cap=3,
+                failing=(text,),
+                evidence=(RedCheck(text, "failure", "", text),),
+                excused=(text,),
+                explanation=text,
+                answer=text,
+                notes=(text,),
+            )
+        )
+
+
 WORK: dict[str, Callable[[str], object]] = {
     "the redactor, piece by piece": streamed,
     "the guard of secrets": guarded("a.py"),
@@ -81,7 +118,10 @@ WORK: dict[str, Callable[[str], object]] = {
     "the guard of tests": compared,
     "the guard of files": files,
     "the guard of names": named,
-    "the page's diff": shown_diff.parse,
+    "the page's diff": shown_diff.rendered,
+    "the page's entries": entered,
+    "the comment on a session": commented,
+    "what is said in public": lambda text: public_text(text, ADDRESSES),
     **{f"output of {name}": printed(name) for name in names()},
 }
 

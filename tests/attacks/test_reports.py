@@ -9,6 +9,7 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
+from app.web.pages import shown_diff
 from app.web.state import AppState
 from k8s.runner.protocol import DIFF_BYTES
 from loops.offload import HEAVY, Offload
@@ -86,6 +87,39 @@ async def test_output_that_cannot_be_looked_through_is_taken_and_withheld_and_th
     assert (await send(box, len(data), b"and on\n")).json()["offset"] == len(data) + 7
     assert await said(impatient) == "and on\n"
     assert TOKEN not in str([event.payload for event in await journal(impatient)])
+
+
+async def test_a_page_with_a_large_diff_is_rendered_apart_and_the_other_requests_do_not_wait(
+    box: httpx.AsyncClient, shared: AppState
+) -> None:
+    await seed(shared, status="running")
+    diff = "diff --git a/x b/x\n@@ -1 +1 @@\n" + "+\n" * (DIFF_BYTES // 2 - 50)
+    assert (await box.put("/turns/t_1/result", json=RESULT | {"diff": diff})).status_code == 204
+    order: list[str] = []
+
+    async def page() -> None:
+        answer = await box.get("/sessions/s_1")
+        assert "more lines: see the pull request" in answer.text
+        order.append("page")
+
+    async def health() -> None:
+        await asyncio.sleep(0.05)
+        assert (await box.get("/healthz")).status_code == 200
+        order.append("health")
+
+    await asyncio.gather(page(), health())
+    assert order == ["health", "page"]
+
+
+async def test_a_diff_that_cannot_be_rendered_is_left_out_of_its_page(
+    box: httpx.AsyncClient, impatient: AppState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await seed(impatient, status="running")
+    diff = "diff --git a/x b/x\n@@ -1 +1 @@\n" + "+more\n" * (HEAVY // 6)
+    assert (await box.put("/turns/t_1/result", json=RESULT | {"diff": diff})).status_code == 204
+    monkeypatch.setattr(shown_diff, "rendered", _dead)
+    answer = await box.get("/sessions/s_1")
+    assert (answer.status_code, "The diff is not shown" in answer.text) == (200, True)
 
 
 async def test_the_redactor_of_a_turn_is_built_once(box: httpx.AsyncClient, shared: AppState) -> None:

@@ -7,6 +7,10 @@ from typing import Literal
 MOST_LINES = 4_000
 """Lines shown in all; a browser grows slow beyond, and nobody reads on."""
 
+MOST_FILES = 400
+MOST_ABOUT = 12
+"""Lines of a file's header that are shown."""
+
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _QUOTED = re.compile(rb"\\([0-7]{3}|.)")
 _ESCAPES = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
@@ -47,8 +51,13 @@ def parse(text: str, most: int = MOST_LINES) -> Diff:
     files: list[FileDiff] = []
     shown = left_out = old = new = 0
     in_hunk = False
-    for raw in text.split("\n"):
+    line: Line | None
+    raws = text.split("\n")
+    for number, raw in enumerate(raws):
         if raw.startswith("diff --git "):
+            if len(files) >= MOST_FILES:
+                left_out += len(raws) - number
+                break
             files.append(FileDiff(_from_header(raw)))
             in_hunk = False
             continue
@@ -66,7 +75,8 @@ def parse(text: str, most: int = MOST_LINES) -> Diff:
         elif in_hunk and raw:
             line = Line("note", raw.removeprefix("\\ "))
         else:
-            _header(file, raw)
+            line = _header(file, raw)
+        if line is None:
             continue
         file.added += line.kind == "added"
         file.removed += line.kind == "removed"
@@ -86,7 +96,8 @@ def _changed(raw: str, old: int, new: int) -> tuple[Line, int, int]:
     return Line("context", raw[1:], old, new), old + 1, new + 1
 
 
-def _header(file: FileDiff, raw: str) -> None:
+def _header(file: FileDiff, raw: str) -> Line | None:
+    """Take what a line before the first hunk says of the file; a line that says nothing of it is shown as a note."""
     if raw.startswith("rename from "):
         file.old_path = _unquoted(raw[12:])
     elif raw.startswith(("rename to ", "+++ ")):
@@ -94,9 +105,11 @@ def _header(file: FileDiff, raw: str) -> None:
         if path != "/dev/null":
             file.path = path.removeprefix("b/") if raw[0] == "+" else path
     elif raw.startswith(("new file", "deleted file", "old mode", "new mode", "similarity", "Binary files")):
-        file.about.append(raw)
+        if len(file.about) < MOST_ABOUT:
+            file.about.append(raw)
     elif raw and not raw.startswith(("index ", "--- ", "GIT binary", "literal ", "delta ")) and not file.path:
-        file.lines.append(Line("note", raw))
+        return Line("note", raw)
+    return None
 
 
 def _from_header(raw: str) -> str:

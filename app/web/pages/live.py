@@ -10,7 +10,7 @@ from starlette.responses import Response
 from app.web.pages.entries import block
 from app.web.pages.render import html
 from app.web.pages.sessions import missing, visible, visitor
-from app.web.pages.view import View, state_html, view
+from app.web.pages.view import View, state_html, text_of_diff, view
 from app.web.state import AppState, app_state
 from loops.store import journal
 from loops.store.background import end
@@ -59,7 +59,9 @@ async def stream(
                 for one in new:
                     after = one.seq
                     yield ServerSentEvent(html("_block.html", block=block(one)), event="entry", id=str(one.seq))
-                state = state_html(found, here.settings.github_web_url, here.settings.public_url, operator=operator)
+                diff = await here.diffs.html(here.offload, found.session.public_id, text_of_diff(found))
+                urls = here.settings.github_web_url, here.settings.public_url
+                state = state_html(found, diff, *urls, operator=operator)
                 if state != shown and not new:
                     shown = state
                     yield ServerSentEvent(state, event="state")

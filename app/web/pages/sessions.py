@@ -8,7 +8,7 @@ from starlette.responses import Response
 from app.web.pages import words
 from app.web.pages.entries import blocks
 from app.web.pages.render import page
-from app.web.pages.view import state_html, view
+from app.web.pages.view import state_html, text_of_diff, view
 from app.web.signin.gate import Visitor
 from app.web.state import app_state
 from loops.store.tables import Event, Repository, Session
@@ -63,6 +63,7 @@ async def session(request: Request) -> Response:
         if before is not None:
             query = query.where(Event.seq < before)
         events = list((await tx.execute(query)).scalars())[::-1]
+    diff = await here.diffs.html(here.offload, found.public_id, text_of_diff(about))
     return page(
         "session.html",
         who=visitor(request).login,
@@ -70,6 +71,7 @@ async def session(request: Request) -> Response:
         repository=about.repository,
         state=state_html(
             about,
+            diff,
             here.settings.github_web_url,
             here.settings.public_url,
             operator=visitor(request).repositories is None,

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.web.pages import diff, words
+from app.web.pages import words
 from app.web.pages.render import html
 from loops.comments.public_text import public_text
 from loops.sessions.explanations import explain, in_a_line
@@ -51,8 +51,8 @@ async def view(tx: AsyncSession, session: Session) -> View:
     return View(session, turns, name, owner.login if owner else "", len(attempts), comment)
 
 
-def state_html(found: View, web_url: str, public_url: str, *, operator: bool) -> str:
-    """The part of the page that changes as a whole: state, turns, checks, diff.
+def state_html(found: View, diff: str, web_url: str, public_url: str, *, operator: bool) -> str:
+    """The part of the page that changes as a whole: state, turns, checks, and the diff, which is HTML already.
 
     `operator`: it is for whoever runs the service, who reads everything as it was said.
     """
@@ -85,7 +85,7 @@ def state_html(found: View, web_url: str, public_url: str, *, operator: bool) ->
         commit_url=f"{_repository_url(found, web_url)}/commit/",
         checks=checks,
         groups=groups,
-        diff=diff.parse(text_of_diff(session, found.turns)),
+        diff=diff,
         tokens=sum(turn.input_tokens + turn.output_tokens for turn in found.turns),
         cost=sum(turn.cost for turn in found.turns),
     )
@@ -107,8 +107,9 @@ def links(found: View, web_url: str) -> list[tuple[str, str]]:
     return made
 
 
-def text_of_diff(session: Session, turns: Sequence[Turn]) -> str:
+def text_of_diff(found: View) -> str:
     """The session's diff, or the last one that a turn reported."""
+    session, turns = found.session, found.turns
     if session.diff:
         return session.diff
     results: list[dict[str, Any]] = [turn.result for turn in turns if turn.result]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.web.pages.diff import parse
+from app.web.pages.diff import MOST_ABOUT, MOST_FILES, MOST_LINES, parse
 from tests.tools import need
 
 
@@ -45,6 +45,17 @@ def test_every_kind_of_change_of_a_real_repository_is_read(tmp_path: Path) -> No
     assert [line.kind for line in found["new.txt"].lines] == ["hunk", "added", "note"]
     assert any("old mode" in text for text in found["tool.sh"].about)
     assert any("Binary files" in text for text in found["data.bin"].about)
+
+
+def test_a_diff_of_very_many_files_or_notes_is_bounded() -> None:
+    many = parse("diff --git a/x b/x\nold mode 1\n" * 5_000)
+    assert len(many.files) == MOST_FILES
+    assert many.left_out == 2 * (5_000 - MOST_FILES) + 1
+    (about,) = parse("diff --git a/x b/x\n" + "old mode 1\n" * 5_000).files
+    assert len(about.about) == MOST_ABOUT
+    notes = parse("no diff\n" * (MOST_LINES + 7))
+    assert len(notes.files[0].lines) == MOST_LINES
+    assert notes.left_out == 7
 
 
 PIECES = [
