@@ -15,6 +15,7 @@ from github.client.errors import (
     PermissionMissing,
     WorkflowsPermissionMissing,
 )
+from github.client.permanent_errors import LATE
 from github.client.repository import RepositoryHandle
 from github.client.scopes import allows
 from github.publishing import branches, lfs
@@ -25,6 +26,7 @@ from github.publishing.trees import ContentOf, FileChange, build_tree
 from github.repositories.queries import head
 
 WORKFLOWS = ".github/workflows/"
+VISIBLE_AFTER = (1, 2, 4)  # seconds between tries to point the branch to a commit just made
 RACES = 3  # pushes by others in a row, during one publication, that are merged before it gives up
 
 log = structlog.get_logger()
@@ -120,12 +122,21 @@ def _no_workflows(why: str) -> WorkflowsPermissionMissing:
 
 
 async def _place(repository: RepositoryHandle, wanted: Publication, commit: str, tip: str | None) -> Published:
-    if tip is None:
-        await branches.create(repository, wanted.branch, commit)
-        return Published(commit, commit)
-    if tip == wanted.parent:
-        await branches.fast_forward(repository, wanted.branch, commit)
+    if tip in (None, wanted.parent):
+        await _point(repository, wanted.branch, commit, new=tip is None)
         return Published(commit, commit)
     return Published(
         commit, await merge(repository, wanted.branch, wanted.parent, commit, tip, wanted.turn), merged=True
     )
+
+
+async def _point(repository: RepositoryHandle, branch: str, commit: str, *, new: bool) -> None:
+    """Make or move the branch. GitHub may not know a commit yet that it made a moment ago: then the same one is tried
+    again, since one made anew would be as young each time."""
+    act = branches.create if new else branches.fast_forward
+    for seconds in VISIBLE_AFTER:
+        try:
+            return await act(repository, branch, commit)
+        except LATE:
+            await repository.app.clock.sleep(seconds)
+    return await act(repository, branch, commit)

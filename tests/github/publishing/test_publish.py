@@ -289,3 +289,17 @@ async def test_branches_are_made_and_moved_once(repository: RepositoryHandle, tu
     await delete(repository, BRANCH)
     await delete(repository, BRANCH)
     assert await head(repository, BRANCH) is None
+
+
+async def test_a_commit_that_github_does_not_know_yet_is_tried_again_and_not_made_anew(
+    spot: Spot, repository: RepositoryHandle, turn: MakeTurn
+) -> None:
+    spot.local.hub.faults.lag("ref_update", calls=3)
+    box = await turn()
+    (box.clone.folder / "new").write_text("x\n")
+    done = await publish(repository, await box.report(), box.content_of)
+    assert await head(repository, BRANCH) == done.commit
+    later = await turn("t_2", start=f"origin/{BRANCH}")
+    (later.clone.folder / "new").write_text("y\n")
+    again = await publish(repository, await later.report(), later.content_of)
+    assert await head(repository, BRANCH) == again.commit
