@@ -7,7 +7,7 @@ from github.emulator.api.call import Answer, Call, Listing
 from github.emulator.api.route import Route
 from github.emulator.errors import Refusal, not_found, unprocessable
 from github.emulator.git import refs
-from github.emulator.git.commits import Commit, Person, write
+from github.emulator.git.commits import Commit, Person, read, write
 from github.emulator.git.refs import Update
 from github.emulator.git.repository import ZERO, GitError
 from github.emulator.rest.code.objects import GIT, SHA, refuse_empty
@@ -44,8 +44,8 @@ def _sha(call: Call) -> str:
 def move(call: Call, update: Update) -> None:
     """Move a ref as the caller, if no rule refuses it, and tell everybody."""
     git = call.repository.git
-    now = call.store.now()
-    if call.lags("ref_update", (call.repository.id, update), now):
+    written = read(git, update.new).committer.date if git.kind(update.new) == "commit" else None
+    if call.lags("ref_update", (call.repository.id, update), written):
         raise unprocessable("Reference update failed")
     refused = policy.check(call.store, call.repository, call.actor, update)
     if refused is not None:
