@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from github.checks.verdict import Verdict
 from github.repositories import queries
 from loops.checks.base_failures import known_at_base
-from loops.checks.collect import CollectedCheck, Failure, collect, failures
+from loops.checks.collect import CHECKS, MOST_CHECKS, CollectedCheck, Failure, collect, failures
 from loops.checks.distiller import distiller
 from loops.checks.last_passing import last_passing
 from loops.checks.look import Fresh, fresh_state, leave_optional, store_state
@@ -64,21 +64,12 @@ async def repair(loop: Loop, session: Session, action: decide.RepairChecks) -> f
         return until
     reruns = spent([wish.external_id for wish in wished], state.red)
     history = History(past.count, past.fingerprints, reruns)
-    found = await collect(
-        distiller(loop, repo),
-        repo,
-        state.red,
-        budget=loop.options.evidence_bytes,
-        changed_files=[str(each) for each in session.changed_files],
-        redact=Redactor().text,
-        before=lambda left: last_passing(loop, repo, left, session.base_branch, action.sha),
-    )
-    failed = failures(found)
+    known = frozenset[str]() if off or past.asked else await known_at_base(loop, repo, session, state.red)
+    failed = await _failures(loop, session, now, known)
     await keep_evidence(loop.clock, loop.database, session, action.sha, failed)
     if off:
         await _give_up(loop, session, now, GiveUp(Reason.AUTOFIX_OFF, ""))
         return None
-    known = frozenset[str]() if past.asked else await known_at_base(loop, repo, session, state.red)
     match choose(failed, known, history, cap=session.cap, reruns=loop.options.reruns):
         case Rerun(again):
             return await run_again(loop, repo, session, f"{action.sha}:{len(wished) + 1}", again)
@@ -87,6 +78,24 @@ async def repair(loop: Loop, session: Session, action: decide.RepairChecks) -> f
         case Repair() as wanted:
             await _start(loop, session, action.sha, past, wanted)
     return None
+
+
+async def _failures(loop: Loop, session: Session, now: Fresh, known: frozenset[str]) -> list[Failure]:
+    """Why the checks are red: of the first few, and of more where the base branch shows all of those too."""
+    found: list[CollectedCheck] = []
+    for at in range(0, min(len(now.state.red), MOST_CHECKS), CHECKS):
+        found += await collect(
+            distiller(loop, now.repo),
+            now.repo,
+            now.state.red[at : at + CHECKS],
+            budget=loop.options.evidence_bytes,
+            changed_files=[str(each) for each in session.changed_files],
+            redact=Redactor().text,
+            before=lambda left: last_passing(loop, now.repo, left, session.base_branch, now.sha),
+        )
+        if any(each.distilled.fingerprint not in known for each in found):
+            break
+    return failures(found)
 
 
 async def _give_up(loop: Loop, session: Session, now: Fresh, chosen: GiveUp) -> None:

@@ -7,7 +7,7 @@ from github.checks.model import FAILING, Check
 from github.client.errors import GitHubError
 from github.client.repository import RepositoryHandle
 from github.repositories import queries
-from loops.checks.collect import collect
+from loops.checks.collect import MOST_CHECKS, collect
 from loops.checks.distiller import distiller
 from loops.context import Loop
 from loops.secrets.redact import Redactor
@@ -38,7 +38,7 @@ async def known_at_base(loop: Loop, repo: RepositoryHandle, session: Session, re
     collected = await collect(
         distiller(loop, repo),
         repo,
-        same,
+        same[:MOST_CHECKS],
         budget=loop.options.evidence_bytes,
         changed_files=(),
         redact=Redactor().text,

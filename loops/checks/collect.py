@@ -22,7 +22,8 @@ from loops.evidence.telling.merge import merge
 from loops.evidence.telling.reports import Report
 from loops.offload import Withheld
 
-CHECKS = 12  # more red checks than this say nothing new to an agent
+CHECKS = 12  # are collected at once: more red checks than this seldom say anything new to an agent
+MOST_CHECKS = 5 * CHECKS
 AT_ONCE = 3
 
 Before = Callable[[logs.FailedCheckLogs], Awaitable[LastPassing]]
@@ -64,7 +65,7 @@ async def collect(
     `before` finds what is known of a job from when it last passed.
     """
     turns = asyncio.Semaphore(AT_ONCE)
-    runs = {check.run_id for check in red[:CHECKS] if check.kind is Kind.JOB and check.run_id}
+    runs = {check.run_id for check in red if check.kind is Kind.JOB and check.run_id}
     reports = {run: await distiller.reports(await report_files(repo, run)) for run in runs}
 
     async def one(check: Check) -> CollectedCheck:
@@ -73,7 +74,7 @@ async def collect(
                 distiller, repo, check, budget, changed_files, redact, before, reports.get(check.run_id, ())
             )
 
-    return list(await asyncio.gather(*(one(check) for check in red[:CHECKS])))
+    return list(await asyncio.gather(*map(one, red)))
 
 
 def failures(found: Sequence[CollectedCheck]) -> list[Failure]:

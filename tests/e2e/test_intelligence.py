@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.acts import GROW, RIGHT, asked, content, push, runs
-from tests.e2e.house import House, house
+from tests.e2e.house import CHECK, House, house
 
 
 @pytest.fixture
@@ -25,6 +25,23 @@ async def test_what_is_red_on_the_base_branch_too_is_said_and_not_repaired(home:
     assert (session.reason, len(await home.turns())) == ("base_red", 1)
     assert "Red in the same way on the base branch: `test`" in comment
     assert "I leave it alone" in comment
+
+
+async def test_a_failure_of_ours_behind_many_of_the_base_branch_is_found_and_repaired(tmp_path: Path) -> None:
+    old = {f"old-{n:02}": f"echo 'error part {n} was never right' && exit {n}" for n in range(1, 15)}
+    jobs = "".join(
+        f"  {name}:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: actions/checkout@v4\n      - run: {run}\n"
+        for name, run in {**old, "value": CHECK}.items()
+    )
+    files = {".github/workflows/ci.yml": f"name: CI\non: [push, pull_request]\njobs:\n{jobs}", "value.txt": "right"}
+    async with house(tmp_path, run=None, files=files) as home:
+        await push(home, "readme.txt", "a push that runs the checks of main")
+        await home.local.idle()
+        home.agent("pathlib.Path('value.txt').write_text('right' if 'failed on' in prompt else 'wrong')")
+        await asked(home, "add a page")
+        session = await home.ended()
+        assert (session.reason, len(await home.turns())) == ("base_red", 2)
+        assert await content(home, "value.txt", session.branch or "") == "right"
 
 
 async def test_what_turned_red_on_the_base_branch_meanwhile_is_not_ours_either(home: House) -> None:
