@@ -259,6 +259,12 @@ async def secrets(request: Request) -> Response:
 
 
 @answers
+async def edited(request: Request) -> Response:
+    """GET /turns/{turn}/edited: the files of the checkout that the agent wrote by its edit tools, as its CLI told."""
+    return JSONResponse({"paths": list((await _turn(request)).changed_files)})
+
+
+@answers
 async def result(request: Request) -> Response:
     """PUT /turns/{turn}/result."""
     here = app_state(request)
@@ -354,5 +360,6 @@ def routes() -> list[Route]:
         Route("/turns/{turn}/output", output, methods=["POST"]),
         Route("/turns/{turn}/objects/{sha}", store, methods=["PUT"]),
         Route("/turns/{turn}/secrets", secrets, methods=["GET"]),
+        Route("/turns/{turn}/edited", edited, methods=["GET"]),
         Route("/turns/{turn}/result", result, methods=["PUT"]),
     ]

@@ -9,6 +9,7 @@ All of it is JSON over HTTP with `Authorization: Bearer <box token>`. The runner
     POST   /turns/{turn}/output           `Output` -> `OutputAnswer`
     PUT    /turns/{turn}/objects/{sha}    bytes of a blob -> 204
     GET    /turns/{turn}/secrets          -> {"spellings"}: what must not stay in files, the longest first
+    GET    /turns/{turn}/edited           -> {"paths"}: what the agent wrote by its edit tools, within the checkout
     PUT    /turns/{turn}/result           `Result` -> 204
 
 `turns` are those that the runner holds (`turn` the first of them, or null): they are not handed out again.
@@ -319,6 +320,14 @@ def secrets_from_json(raw: Any) -> list[str]:
     found = raw.get("spellings") if isinstance(raw, dict) else None
     if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
         raise ProtocolError("secrets.spellings is no list of texts")
+    return found
+
+
+def edited_from_json(raw: Any) -> list[str]:
+    """Read what `edited` answered. Raises `ProtocolError`."""
+    found = raw.get("paths") if isinstance(raw, dict) else None
+    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+        raise ProtocolError("edited.paths is no list of texts")
     return found
 
 

@@ -124,7 +124,10 @@ class Reporter:
             files.make_folders(places.home, places.workdir)
         git = Git(git_dir, work_tree=places.workdir, index=index, tick=self._beat)
         merged = repository.merge.sha if repository.merge else None
-        return changes.find(git, repository.sha, turn.limits, merged), git
+        return changes.find(git, repository.sha, turn.limits, merged, lambda: self._edited(turn)), git
+
+    def _edited(self, turn: AssignedTurn) -> list[str]:
+        return protocol.edited_from_json(self._link.call("GET", f"/turns/{turn.turn}/edited"))
 
     def _beat(self) -> None:
         with contextlib.suppress(Unreachable, Rejected):

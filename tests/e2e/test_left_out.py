@@ -2,10 +2,14 @@
 
 import hashlib
 import json
+import os
 from pathlib import Path
+
+import pytest
 
 from github.emulator import blobs
 from tests.e2e.house import REPOSITORY, house
+from tests.e2e.ownloop import HEAD, install
 from tests.loops.prompts.test_render import outside_fences
 from tests.walking import files
 
@@ -94,3 +98,30 @@ async def test_a_secret_in_a_file_under_git_lfs_is_not_uploaded(tmp_path: Path) 
         assert (session.status, session.reason) == ("failed", "push_refused")
         assert "`a.conf`" in (await home.bot_comments(number))[0]
         assert not list((home.local.hub.store.folder / "lfs").rglob("*"))
+
+
+async def test_what_the_agent_wrote_by_an_edit_tool_is_committed_though_it_looks_like_a_by_product(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path / "bin", tmp_path / "agent.py")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    async with house(tmp_path) as home:
+        await home.account()
+        home.agent(
+            HEAD
+            + """
+tell("session", id="c1")
+os.makedirs("target")
+edited("target/rules.txt", "value.txt")
+pathlib.Path("target/built").write_text("x")
+done()
+"""
+        )
+        number = await home.issue()
+        await home.comment(number, "@greenloop make it right --runtime native")
+        session = await home.ended()
+        assert (session.status, session.outcome) == ("completed", "green"), await home.describe()
+        listed = home.local.repository(REPOSITORY).git.text("ls-tree", "-r", "--name-only", str(session.branch))
+        assert listed.split() == [".github/workflows/ci.yml", "target/rules.txt", "value.txt"]
+        comment = (await home.bot_comments(number))[0]
+        assert "target/built (a by-product of a tool)" in comment and "target/rules.txt (" not in comment

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -44,11 +43,18 @@ class Report:
     left_out: list[str] = field(default_factory=list)
 
 
-def find(git: Git, base: str, limits: TurnLimits, merged: str | None = None) -> Report:
+def find(
+    git: Git,
+    base: str,
+    limits: TurnLimits,
+    merged: str | None = None,
+    edited: Callable[[], Iterable[str]] = tuple,
+) -> Report:
     """Compare the working tree of `git` with commit `base`. Writes the new objects into its git directory.
 
     What stands in the tree of `merged` (a commit that was merged before the agent began) does not count towards the
-    limits. Raises `TooMany`, `ChangesTooLarge`, `GitError`.
+    limits. `edited` tells the paths that the agent wrote by an edit tool, which are no by-products. Raises `TooMany`,
+    `ChangesTooLarge`, `GitError`.
     """
     worktree = git.work_tree
     assert worktree is not None  # noqa: S101 - the caller's mistake, not data
@@ -58,18 +64,21 @@ def find(git: Git, base: str, limits: TurnLimits, merged: str | None = None) -> 
     fresh = _records(git.run("ls-files", "-z", "--others", "--exclude-standard"))
     links = [entry.partition(b"\t")[2] for entry in _records(git.run("ls-files", "-s", "-z")) if entry[:6] == b"160000"]
     gone = [path for path in links if not os.path.lexists(_whole(worktree, path))]
+    others = _entries(git, merged) if merged else {}
+    made = leftovers.by_products(git, (path for path in fresh if os.fsdecode(path) not in others))
+    if made:
+        meant = set(map(os.fsencode, edited()))
+        made = {path: pattern for path, pattern in made.items() if path not in meant}
+    fresh = [path for path in fresh if path not in made]
     if merged is None and len(known) + len(fresh) > 2 * limits.changed_files:
         # a rename is two paths and one change
         raise TooMany(_too_many(len(known) + len(fresh), limits))
-    made = leftovers.by_products(git, fresh)
-    fresh = [path for path in fresh if path not in made]
-    left_out = _folded(made)
+    left_out = leftovers.in_words(made)
     left_out += [f"{shown(path)}/ (inside a submodule)" for path in links if _holds_files(_whole(worktree, path))]
     left_out += leftovers.special_files(git)
     usable = _usable(worktree, [*known, *fresh], left_out)
     if merged is None:
         usable = _small(worktree, usable, limits, left_out)
-    others = _entries(git, merged) if merged else {}
     judged = _judged(git, usable, others)
     left_out += [f"{shown(path)} ({why})" for path, why in judged.refused.items()]
     paths = [*gone, *(path for path in usable if path not in judged.refused)]
@@ -180,14 +189,6 @@ def _small(worktree: Path, paths: list[bytes], limits: TurnLimits, left_out: lis
         if size > limits.file_bytes
     ]
     return [path for path, size in sizes.items() if size <= limits.file_bytes]
-
-
-def _folded(made: Iterable[bytes]) -> list[str]:
-    """The by-products in words: of many in one folder the folder."""
-    folders = Counter(shown(path).rpartition("/")[0] for path in made)
-    alone = [shown(path) for path in made if folders[shown(path).rpartition("/")[0]] == 1]
-    many = [f"{folder or '.'}/ ({count} files)" for folder, count in folders.items() if count > 1]
-    return [f"{each} (a by-product of a tool)" for each in sorted([*alone, *many])]
 
 
 def _holds_files(folder: Path) -> bool:

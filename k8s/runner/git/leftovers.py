@@ -1,79 +1,47 @@
-"""What a turn leaves behind that is not part of its change: by-products of tools, and files that Git cannot hold.
-
-The patterns are taken from the `.gitignore` templates that GitHub maintains (github/gitignore, CC0), and only those
-that name nothing that people write by hand.
-"""
+"""What a turn leaves behind that is not part of its change: by-products of tools, and files that Git cannot hold."""
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import stat
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from .by_products import PATTERNS
 from .command import Git, GitError
 
-BY_PRODUCTS = """\
-# Python
-__pycache__/
-*.py[cod]
-.pytest_cache/
-.mypy_cache/
-.ruff_cache/
-.hypothesis/
-.tox/
-.nox/
-.venv/
-venv/
-*.egg-info/
-.eggs/
-.coverage
-.coverage.*
-htmlcov/
-.ipynb_checkpoints/
-# Node
-node_modules/
-.nyc_output/
-.eslintcache
-.stylelintcache
-*.tsbuildinfo
-.parcel-cache/
-npm-debug.log*
-yarn-debug.log*
-yarn-error.log*
-# Rust, Maven, Gradle, C
-target/
-.gradle/
-*.class
-*.o
-CMakeFiles/
-CMakeCache.txt
-# Ruby, PHP, Go, coverage tools
-.bundle/
-.phpunit.result.cache
-*.test.exe
-lcov.info
-# editors, systems, agents
-.DS_Store
-Thumbs.db
-*.swp
-*.swo
-*~
-.aider.chat.history.md
-.aider.input.history
-.aider.tags.cache.v*/
-"""
 KINDS = {stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket", stat.S_IFBLK: "a device", stat.S_IFCHR: "a device"}
 WALKED = 50_000  # entries of the working tree that are looked at for files that git does not list
 
 
-def by_products(git: Git, fresh: list[bytes]) -> set[bytes]:
-    """Those of the new paths `fresh` that a tool made by itself, where the base has nothing like them."""
-    matched = _matching(git, fresh)
+def by_products(git: Git, fresh: Iterable[bytes]) -> dict[bytes, bytes]:
+    """Those of the new paths `fresh` that a tool made by itself, where the base has nothing like them, and the pattern
+    that says so."""
+    matched = _matching(git, list(fresh))
     if not matched:
-        return set()
+        return {}
     tracked = [path for path in git.run("ls-files", "-z").split(b"\0") if path]
     wanted = set(_matching(git, tracked).values())
-    return {path for path, pattern in matched.items() if pattern not in wanted}
+    return {path: pattern for path, pattern in matched.items() if pattern not in wanted}
+
+
+def in_words(made: Mapping[bytes, bytes]) -> list[str]:
+    """The by-products for people: of many in one folder that a pattern names, or that they stand in, the folder."""
+    groups: dict[bytes, list[bytes]] = {}
+    for path, pattern in made.items():
+        groups.setdefault(_folder(path, pattern), []).append(path)
+    alone = [shown(paths[0]) for paths in groups.values() if len(paths) == 1]
+    many = [f"{shown(folder) or '.'}/ ({len(paths)} files)" for folder, paths in groups.items() if len(paths) > 1]
+    return [f"{each} (a by-product of a tool)" for each in sorted([*alone, *many])]
+
+
+def _folder(path: bytes, pattern: bytes) -> bytes:
+    """The outermost folder of `path` that `pattern` names, else the one that it stands in."""
+    parts = path.split(b"/")[:-1]
+    name = pattern.strip(b"/").rpartition(b"/")[2]
+    named = next((count for count, part in enumerate(parts, 1) if fnmatch.fnmatchcase(part, name)), len(parts))
+    return b"/".join(parts[:named])
 
 
 def special(path: Path) -> str:
@@ -112,7 +80,7 @@ def _matching(git: Git, paths: list[bytes]) -> dict[bytes, bytes]:
     if not paths:
         return {}
     patterns = git.git_dir / "by-products"
-    patterns.write_text(BY_PRODUCTS)
+    patterns.write_text(PATTERNS)
     found = _check_ignore(git, paths, "-c", f"core.excludesFile={patterns}")
     ours = os.fsencode(patterns)
     return {path: pattern for source, pattern, path in found if source == ours}

@@ -55,6 +55,7 @@ class Told:
     gone: bool = False
     evidence: dict[str, bytes] = field(default_factory=dict)
     secrets: list[str] = field(default_factory=list)
+    edited: list[str] = field(default_factory=list)
 
 
 class Service:
@@ -88,6 +89,7 @@ class Service:
                 Route("/turns/{turn}/output", self._output, methods=["POST"]),
                 Route("/turns/{turn}/objects/{sha}", self._object, methods=["PUT"]),
                 Route("/turns/{turn}/secrets", self._secrets, methods=["GET"]),
+                Route("/turns/{turn}/edited", self._edited, methods=["GET"]),
                 Route("/turns/{turn}/result", self._result, methods=["PUT"]),
                 Route("/{path:path}", self._git, methods=["GET", "POST"]),
             ]
@@ -241,6 +243,9 @@ class Service:
         if refusal := self._refusal(request):
             return refusal
         return JSONResponse({"spellings": self.told[request.path_params["turn"]].secrets})
+
+    async def _edited(self, request: Request) -> Response:
+        return self._refusal(request) or JSONResponse({"paths": self.told[request.path_params["turn"]].edited})
 
     async def _result(self, request: Request) -> Response:
         if refusal := self._refusal(request):

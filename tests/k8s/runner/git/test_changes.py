@@ -311,6 +311,44 @@ def test_by_products_that_nobody_asked_for_are_left_out_and_named(tree: Tree) ->
     ]
 
 
+def test_by_products_do_not_count_against_the_limits_and_one_line_tells_of_their_folder(tree: Tree) -> None:
+    tree.run(
+        "sed -i /node_modules/d .gitignore; for n in $(seq 40); do mkdir -p web/node_modules/p$n/node_modules;"
+        " touch web/node_modules/p$n/{a,b,c}.js web/node_modules/p$n/node_modules/d.js; done"
+    )
+    report = tree.report(TurnLimits(changed_files=20))
+    assert [change.path for change in report.changes] == [".gitignore"]
+    assert report.left_out == ["web/node_modules/ (160 files) (a by-product of a tool)"]
+
+
+def test_the_repositorys_own_rules_decide_before_ours(tree: Tree) -> None:
+    tree.run("printf '*.pyc\\n!*.swp\\n' >> .gitignore; touch a.pyc .a.swp b.class")
+    report = tree.report()
+    assert [change.path for change in report.changes] == [".a.swp", ".gitignore"]
+    assert report.left_out == ["b.class (a by-product of a tool)"]
+
+
+def test_what_the_agent_wrote_by_an_edit_tool_is_no_by_product(started: Box) -> None:
+    sha = started.commit({"a": "1"})
+    told = started.give("mkdir -p target/debug; echo x > target/rules.txt; echo x > target/debug/x", sha)
+    told.edited = ["target/rules.txt", "elsewhere"]
+    result = started.service.result(told)
+    assert [change.path for change in result.changes] == ["target/rules.txt"]
+    assert result.left_out == ["target/debug/x (a by-product of a tool)"]
+
+
+def test_what_came_by_a_merge_is_no_by_product(started: Box) -> None:
+    started.commit({"a": "1\n"})
+    git(started.work, "checkout", "-q", "-b", "theirs")
+    theirs = started.commit({"target/kept.txt": "x"})
+    git(started.work, "checkout", "-q", "trunk")
+    ours = started.commit({"b": "1\n"})
+    told = started.give("echo 2 > a; touch b.pyc", ours, merge={"ref": "refs/heads/theirs", "sha": theirs})
+    result = started.service.result(told)
+    assert {change.path for change in result.changes} == {"a", "target/kept.txt"}
+    assert result.left_out == ["b.pyc (a by-product of a tool)"]
+
+
 def test_by_products_are_taken_over_where_the_base_has_some_like_them(tree: Tree) -> None:
     tree.run("mkdir -p target; echo 1 > target/kept; git add -f target; git commit -qm kept")
     tree.commit()

@@ -138,7 +138,7 @@ def test_a_broken_store_is_made_anew_by_the_turn(started: Box) -> None:
 
 
 def test_what_an_agent_plants_in_git_configuration_is_never_run_by_us(started: Box, tmp_path: Path) -> None:
-    sha = started.commit({"a": "1", ".gitattributes": "* filter=evil diff=evil merge=evil\n"})
+    sha = started.commit({"a": "1", ".gitattributes": "* diff=evil merge=evil\na filter=evil\n"})
     bait = f"sh -c 'touch {tmp_path}/ran; cat'"
     planted = f"""
         for where in "$PWD/.git/config" ~/.gitconfig ~/.greenloop/repos/7/config; do
@@ -161,13 +161,14 @@ def test_what_an_agent_plants_in_git_configuration_is_never_run_by_us(started: B
             done
         done
         echo ~/.greenloop/repos/evil > ~/.greenloop/repos/7/commondir
-        echo 2 > a
+        echo 2 > a; echo 2 > c
     """
     result = started.service.result(started.give(planted, sha))
-    assert [change.path for change in result.changes] == ["a"], result
+    assert [change.path for change in result.changes] == ["c"], result
+    assert result.left_out == ["a (filter=evil does not run here)"]
     second = started.commit({"b": "1"})
-    result = started.service.result(started.give("echo 3 > a", second))
-    assert [change.path for change in result.changes] == ["a"], result
+    result = started.service.result(started.give("echo 3 > a; echo 3 > c", second))
+    assert [change.path for change in result.changes] == ["c"], result
     assert not (tmp_path / "ran").exists()
 
 
