@@ -16,6 +16,7 @@ from loops.secrets.env_file import env_file, quoted
 from loops.secrets.turn_secrets import TurnSecrets
 from loops.secrets.vault import Vault, VaultError
 from loops.store.database import Database
+from loops.store.locking import locked
 from loops.store.tables import Profile, Turn
 
 
@@ -87,7 +88,7 @@ class TurnCredentials:
 
     async def _remember(self, turn: Turn, change: Callable[[TurnSecrets], TurnSecrets]) -> None:
         async with self._database.write() as tx:
-            row = await turn_secrets.fresh(tx, turn)
+            row = await locked(tx, Turn, turn.id)
             before = self._given(row)
             after = change(before)
             if after != before:

@@ -17,6 +17,7 @@ from loops.protocol.tokens import token
 from loops.sessions import decide
 from loops.sessions.transitions import move_turn
 from loops.store import journal
+from loops.store.locking import lock_box, locked
 from loops.store.states import TurnStatus
 from loops.store.tables import Box, Person, Session, Turn
 
@@ -92,7 +93,8 @@ async def look_at_box(loop: Loop, session: Session, action: decide.LookAtBox) ->
             "box.lost", box=name, state=status.state.value, turn=turn.public_id, failure=failure.what, why=failure.text
         )
     async with loop.database.write() as tx:
-        fresh = await tx.get_one(Turn, action.turn)
+        await lock_box(tx, name)
+        fresh = await locked(tx, Turn, action.turn)
         if fresh.status not in (TurnStatus.READY, TurnStatus.RUNNING):
             return None
         if fresh.trouble_at == turn.trouble_at:
@@ -133,7 +135,7 @@ async def _meet(tx: AsyncSession, loop: Loop, turn: Turn, failure: BoxFailure) -
         return
     move_turn(turn, TurnStatus.FAILED)
     turn.error, turn.finished_at, turn.waits = failure.reason, now, None
-    session = await tx.get_one(Session, turn.session_id)
+    session = await locked(tx, Session, turn.session_id)
     if failure.text not in session.notes:
         session.notes = [*session.notes, failure.text]
 

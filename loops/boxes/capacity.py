@@ -15,6 +15,7 @@ from loops.options import LoopOptions
 from loops.protocol.tokens import renew_token
 from loops.store.database import Database, alone
 from loops.store.leases import make_due
+from loops.store.locking import locked
 from loops.store.states import OPEN_SESSION, TurnStatus
 from loops.store.tables import Box, Session, Turn
 
@@ -74,7 +75,7 @@ async def take_slot(loop: Loop, session: Session, turn_id: int) -> Slot | Wait |
     now = loop.clock()
     async with loop.database.write() as tx:
         await alone(tx, LOCK)
-        turn = await tx.get_one(Turn, turn_id)
+        turn = await locked(tx, Turn, turn_id)
         if turn.status != TurnStatus.QUEUED:
             return None
         held = await tx.get(Box, turn.box) if turn.box else None

@@ -25,6 +25,7 @@ from loops.sessions.ask import Ask, RedChecks, ReviewText, ThreadText
 from loops.sessions.ask_columns import ask_of
 from loops.sessions.finish import finish
 from loops.sessions.reasons import Reason
+from loops.store.locking import locked
 from loops.store.states import SessionStatus, SubjectKind
 from loops.store.tables import Attempt, Log, Session, Turn
 
@@ -122,7 +123,7 @@ async def _start(loop: Loop, session: Session, sha: str, past: Past, chosen: Rep
     async with loop.database.write() as tx:
         if sha in (await _past(tx, session)).heads:
             return
-        fresh = await tx.get_one(Session, session.id)
+        fresh = await locked(tx, Session, session.id)
         turn = await add_turn(tx, fresh, repairs_of(await last_asked(tx, session.id), about), now)
         tx.add(
             Attempt(

@@ -15,6 +15,7 @@ from loops.sessions import decide
 from loops.sessions.snapshots import rules, settings
 from loops.store import journal
 from loops.store.database import Database
+from loops.store.locking import locked
 from loops.store.states import SessionStatus, SubjectKind
 from loops.store.tables import Repository, Session
 
@@ -111,7 +112,7 @@ async def _moved(clock: Clock, database: Database, repo: RepositoryHandle, sessi
         return False  # the next red commit of the branch that is watched, before its repair
     now = clock()
     async with database.write() as tx:
-        fresh = await tx.get_one(Session, session.id)
+        fresh = await locked(tx, Session, session.id)
         fresh.head_sha, fresh.pushed_at = tip, now
         text = f"{session.branch} moved to {tip[:12]}"
         await journal.append(tx, session.id, [("status", {"text": text})], at=now)
@@ -128,7 +129,7 @@ async def leave_optional(loop: Loop, session: Session, action: decide.LeaveOptio
     """Give up what is red and not required: it is named, and the commit is judged without it from now on."""
     sha, note = action.sha, action.note
     async with loop.database.write() as tx:
-        fresh = await tx.get_one(Session, session.id)
+        fresh = await locked(tx, Session, session.id)
         if (fresh.checks or {}).get("sha") != sha:
             return
         fresh.checks = {**(fresh.checks or {}), "left_alone": True}
@@ -143,7 +144,7 @@ async def store_state(
     """Keep the state; a line in the journal when it is another than before."""
     stored = to_json(sha, state, asked_at)
     async with database.write() as tx:
-        fresh = await tx.get_one(Session, session.id)
+        fresh = await locked(tx, Session, session.id)
         before = fresh.checks or {}
         if left_alone(fresh, sha):
             stored["left_alone"] = True

@@ -18,6 +18,7 @@ from loops.guards.model import shown
 from loops.sessions import effects
 from loops.store import journal
 from loops.store.database import Database
+from loops.store.locking import locked
 from loops.store.tables import Effect, Session
 
 KIND = "rerun"
@@ -89,7 +90,7 @@ async def _ask(
         await effects.keep(tx, session.id, KIND, key, wanted, ASKED if asked else REFUSED, now)
         if not taken or not any(taken):
             return None
-        fresh = await tx.get_one(Session, session.id)
+        fresh = await locked(tx, Session, session.id)
         fresh.pushed_at = fresh.hint_at = now  # the quiet time and the longest wait begin anew
         note = f"{_names(unchanged)} looked like a fault of the machinery and not of the code, and ran again."
         fresh.notes = [*fresh.notes, note]

@@ -21,6 +21,7 @@ from loops.sessions.decide import cancelled
 from loops.sessions.effects import find, keep, show
 from loops.sessions.explanations import explain
 from loops.sessions.snapshots import turns_of
+from loops.store.locking import locked
 from loops.store.states import OPEN_TURN
 from loops.store.tables import Attempt, Person, Repository, Session, Turn
 
@@ -81,7 +82,7 @@ async def _is_newly_locked(loop: Loop, repo: RepositoryHandle, session: Session,
         log.warning("comment.locked", session=session.public_id, error=str(error))
         async with loop.database.write() as tx:
             await keep(tx, session.id, LOCKED, lock, "", None, loop.clock())
-            fresh = await tx.get_one(Session, session.id)
+            fresh = await locked(tx, Session, session.id)
             note = f"#{number} is locked, so I cannot comment there: this page and the check run tell how it goes."
             if note not in fresh.notes:
                 fresh.notes = [*fresh.notes, note]

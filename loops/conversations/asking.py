@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from github.webhooks.sources import OwnText
-from loops.conversations.finding import Topic, latest, lock
+from loops.conversations.finding import Topic, latest_to_change, lock
 from loops.sessions.ask import Ask, ReviewText
 from loops.sessions.ask_columns import ask_of, columns
 from loops.sessions.transitions import move_session
@@ -32,7 +32,7 @@ async def take(
 ) -> tuple[Session, AskOutcome]:
     """Begin a conversation or go on with it; `cap` holds where `ask` names none."""
     await lock(tx, topic.repository_id)
-    session = await latest(tx, topic)
+    session = await latest_to_change(tx, topic)
     if session is None:
         session = await begin(tx, topic, ask, owner=owner, cap=cap, now=now)
         return session, AskOutcome.STARTED

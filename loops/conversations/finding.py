@@ -6,6 +6,7 @@ from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from loops.sessions.reasons import Outcome
+from loops.store.locking import locked
 from loops.store.states import OPEN_SESSION, PullState, SessionStatus, SubjectKind, Trigger
 from loops.store.tables import Repository, Session
 
@@ -79,3 +80,9 @@ async def asked_and_ended_well(tx: AsyncSession, repository_id: int, sha: str) -
     )
     session = found.scalar_one_or_none()
     return None if session is None or session.options.get("autofix") is False else session
+
+
+async def latest_to_change(tx: AsyncSession, topic: Topic) -> Session | None:
+    """The same, locked."""
+    session = await latest(tx, topic)
+    return await locked(tx, Session, session.id) if session is not None else None

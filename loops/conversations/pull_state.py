@@ -5,6 +5,7 @@ from github.webhooks.outcomes import Change
 from loops.context import Clock
 from loops.conversations.cancelling import cancel
 from loops.store.database import Database
+from loops.store.locking import locked
 from loops.store.states import PullState
 from loops.store.tables import Session
 
@@ -44,7 +45,7 @@ async def has_ended(clock: Clock, database: Database, session: Session, pull: Pu
     if change is None and pull.base_ref == session.base_branch:
         return False
     async with database.write() as tx:
-        fresh = await tx.get_one(Session, session.id)
+        fresh = await locked(tx, Session, session.id)
         if change is None:
             fresh.base_branch = session.base_branch = pull.base_ref
         else:

@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from loops.conversations.asking import new_session
-from loops.conversations.finding import Topic, latest, lock
+from loops.conversations.finding import Topic, latest_to_change, lock
 from loops.sessions.ask import Ask, Asker, ThreadText
 from loops.sessions.transitions import move_session
 from loops.store.leases import make_due
@@ -26,7 +26,7 @@ async def watch(
     branch is another matter.
     """
     await lock(tx, topic.repository_id)
-    session = await latest(tx, topic)
+    session = await latest_to_change(tx, topic)
     tried = select(Attempt.id).join(Session, Session.id == Attempt.session_id)
     here = tried.where(Session.repository_id == topic.repository_id, Attempt.head_sha == topic.head_sha)
     if (await tx.execute(here.limit(1))).first() is not None:

@@ -18,6 +18,8 @@ async def withdraw(tx: AsyncSession, repository_id: int, comment_id: int, now: f
         .join(Session, Session.id == Turn.session_id)
         .where(Session.repository_id == repository_id, Turn.handed_at.is_(None))
         .where(Turn.status.in_((TurnStatus.QUEUED, TurnStatus.READY)))
+        .order_by(Turn.id)
+        .with_for_update(of=Turn, key_share=True)
     )
     touched = []
     for turn in found.scalars():

@@ -24,6 +24,7 @@ from loops.sessions.finish import finish, mark_ready
 from loops.sessions.reasons import Reason
 from loops.sessions.snapshots import snapshot, turns_of
 from loops.store import leases
+from loops.store.locking import locked
 from loops.store.states import SessionStatus
 from loops.store.tables import Session
 from loops.turns.finishing.finish_turn import finish_turn
@@ -124,7 +125,7 @@ def reason_of(error: Exception) -> str:
 async def _back_off(loop: Loop, session_id: int, error: Exception) -> float | None:
     """Record the failure and say when to try again; a failure that cannot pass, or lasts, ends the session in words."""
     async with loop.database.write() as tx:
-        session = await tx.get_one(Session, session_id)
+        session = await locked(tx, Session, session_id)
         session.failures += 1
         failures = session.failures
     gone = is_uninstalled(error)

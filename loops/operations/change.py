@@ -8,10 +8,11 @@ from github.repositories.refs import branch_problem
 from loops.accounts.choice import CannotRun, choose
 from loops.conversations.asking import begin
 from loops.conversations.cancelling import cancel as cancel_session
-from loops.conversations.finding import Topic, lock
+from loops.conversations.finding import Topic
 from loops.operations.finding import Invalid, find_person, find_repository, find_session
 from loops.sessions.ask import Ask, Asker, ThreadText, TurnOptions
 from loops.sessions.ask_columns import options_json
+from loops.store.locking import locked
 from loops.store.states import Origin, SubjectKind, Trigger
 from loops.store.tables import Audit, Session
 
@@ -95,8 +96,7 @@ async def start(tx: AsyncSession, tenant: int, wish: StartRequest, *, surface: s
 async def cancel(tx: AsyncSession, tenant: int, session: str, *, by: str, surface: str, now: float) -> Cancelled:
     """Ask for a session's end. Twice is once; a session that ended stays as it is. Raises Unknown."""
     row, _, _ = await find_session(tx, tenant, session)
-    await lock(tx, row.repository_id)
-    await tx.refresh(row)
+    row = await locked(tx, Session, row.id)
     was_open = await cancel_session(tx, row, by, now)
     if was_open:
         _audit(tx, row, by, surface, "cancelled", now)

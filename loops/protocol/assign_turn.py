@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from loops.runtimes import registry
 from loops.sessions.transitions import move_turn
 from loops.store.leases import make_due
+from loops.store.locking import locked
 from loops.store.states import TurnStatus
 from loops.store.tables import Box, Turn
 
@@ -55,8 +56,9 @@ async def take(tx: AsyncSession, box: str, *, holding: str | None, now: float) -
             return Assignment(turn=turn)
         forgotten = now - (turn.heartbeat_at or turn.handed_at or 0.0) > FORGOTTEN_AFTER
         return Assignment(forgotten=turn if forgotten else None)
-    turn = await _oldest(tx, box, TurnStatus.READY)
-    if turn is None:
+    ready = await _oldest(tx, box, TurnStatus.READY)
+    turn = await locked(tx, Turn, ready.id) if ready is not None else None
+    if turn is None or turn.status is not TurnStatus.READY or turn.box != box:
         return Assignment()
     move_turn(turn, TurnStatus.RUNNING)
     turn.waits = None

@@ -120,6 +120,8 @@ async def _store(tx: AsyncSession, turn: Turn, new: ParsedOutput, now: float, *,
         values["begun_at"] = now
     if new.edited:
         values["changed_files"] = _edited(turn, new.edited)
+    # its box first: see `loops.store.locking`
+    await tx.execute(update(Box).where(Box.name == turn.box).values(seen_at=now, used_at=now))
     done = await tx.execute(
         update(Turn)
         .where(Turn.id == turn.id, Turn.status == TurnStatus.RUNNING, Turn.output_offset == turn.output_offset)
@@ -127,7 +129,6 @@ async def _store(tx: AsyncSession, turn: Turn, new: ParsedOutput, now: float, *,
     )
     if rows(done) != 1:
         return False
-    await tx.execute(update(Box).where(Box.name == turn.box).values(seen_at=now, used_at=now))
     if new.usage.used or new.edited:
         await _apply_caps(tx, turn)
     await journal.append(tx, turn.session_id, new.entries, at=now, turn_id=turn.id)

@@ -7,7 +7,7 @@ from loops.comments import answers
 from loops.comments.update_comment import status_of
 from loops.context import Loop
 from loops.conversations.cancelling import cancel
-from loops.conversations.finding import latest
+from loops.conversations.finding import latest_to_change
 from loops.conversations.watching import switch_repairs
 from loops.requests.conversion import topic_of
 from loops.requests.decision import Decision
@@ -26,7 +26,7 @@ async def control(
     stopped = False
     async with loop.database.write() as tx:
         await remember_repository(tx, request.repo, now)
-        session = await latest(tx, topic)
+        session = await latest_to_change(tx, topic)
         match command:
             case Stop():
                 stopped = session is not None and await cancel(tx, session, by, now)

@@ -13,6 +13,7 @@ from loops.conversations.watching import watch_again
 from loops.requests.decision import Decision
 from loops.sessions.snapshots import rules
 from loops.store import journal
+from loops.store.locking import locked
 from loops.store.states import SessionStatus
 from loops.store.tables import Session
 
@@ -33,7 +34,7 @@ async def take_late(loop: Loop, repo: RepositoryHandle, hint: Hint) -> Decision 
     now = loop.clock()
     async with loop.database.write() as tx:
         await lock(tx, hint.repo.id)
-        fresh = await tx.get_one(Session, session.id)
+        fresh = await locked(tx, Session, session.id)
         if fresh.status is SessionStatus.COMPLETED and fresh.head_sha == hint.sha:
             await watch_again(tx, fresh, now)
             text = f"a check of {hint.sha[:12]} is red after the end"

@@ -72,7 +72,8 @@ async def _concerned(tx: AsyncSession, news: LifecycleEvent) -> list[Session]:
         where.append(or_(Session.pull_number == number, Session.subject_number == number))
     elif news.change in (Change.BRANCH_MOVED, Change.BRANCH_DELETED):
         where.append(Session.branch == (news.branch or "\0"))
-    return list((await tx.execute(select(Session).where(*where))).scalars())
+    concerned = select(Session).where(*where).order_by(Session.id).with_for_update(key_share=True)
+    return list((await tx.execute(concerned)).scalars())
 
 
 async def _remember(tx: AsyncSession, news: LifecycleEvent, now: float) -> None:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from sqlalchemy import select, update
+from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from loops.secrets.vault import Vault
@@ -38,12 +38,6 @@ def read(vault: Vault, turn: Turn) -> TurnSecrets:
         return TurnSecrets()
     stored = json.loads(vault.decrypt(turn.given))
     return TurnSecrets(tuple(stored["values"]), tuple(stored["tokens"]))
-
-
-async def fresh(tx: AsyncSession, turn: Turn) -> Turn:
-    """The turn's row as it is now, held until the end of the transaction. Raises NoResultFound."""
-    found = await tx.execute(select(Turn).where(Turn.id == turn.id).with_for_update())
-    return found.scalar_one()
 
 
 async def write(tx: AsyncSession, vault: Vault, turn: Turn, given: TurnSecrets) -> None:

@@ -9,7 +9,8 @@ from loops.context import Loop
 from loops.sessions import decide
 from loops.sessions.transitions import move_session, move_turn
 from loops.store import journal
-from loops.store.states import OPEN_SESSION, OPEN_TURN, TurnStatus
+from loops.store.locking import lock_turns, locked
+from loops.store.states import OPEN_SESSION, OPEN_TURN, SessionStatus, TurnStatus
 from loops.store.tables import Blob, Log, Repository, Session, Turn
 
 log = structlog.get_logger(__name__)
@@ -19,9 +20,12 @@ async def finish(loop: Loop, session: Session, action: decide.Finish) -> None:
     """Record the end. What only open sessions need (logs, blobs) goes."""
     now = loop.clock()
     async with loop.database.write() as tx:
-        fresh = await tx.get_one(Session, session.id)
+        await lock_turns(tx, session.id)
+        fresh = await locked(tx, Session, session.id)
         if fresh.status not in OPEN_SESSION:
             return
+        if action.status is SessionStatus.COMPLETED and await _has_open_turn(tx, session.id):
+            return  # somebody asked for more meanwhile: what is to be done is decided anew
         move_session(fresh, action.status)
         fresh.outcome, fresh.reason = action.outcome, action.reason
         fresh.completed_at, fresh.due_at = now, None
@@ -50,9 +54,14 @@ async def mark_ready(loop: Loop, session: Session, _action: decide.MarkReady) ->
             repository = await tx.get_one(Repository, session.repository_id)
         await pulls.mark_ready(loop.handle(repository), session.pull_number)
     async with loop.database.write() as tx:
-        fresh = await tx.get_one(Session, session.id)
+        fresh = await locked(tx, Session, session.id)
         fresh.pull_draft = False
         fresh.pushed_at = fresh.hint_at = loop.clock()
+
+
+async def _has_open_turn(tx: AsyncSession, session_id: int) -> bool:
+    found = select(Turn.id).where(Turn.session_id == session_id, Turn.status.in_(OPEN_TURN))
+    return (await tx.execute(found.limit(1))).first() is not None
 
 
 async def _abandon_open_turns(tx: AsyncSession, session_id: int, why: str, now: float) -> None:

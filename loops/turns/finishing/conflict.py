@@ -8,6 +8,7 @@ from loops.conversations.asking import add_turn
 from loops.sessions.ask import Ask, Conflict
 from loops.sessions.ask_columns import ask_of
 from loops.sessions.transitions import move_turn
+from loops.store.locking import locked
 from loops.store.states import Trigger, TurnStatus
 from loops.store.tables import Session, Turn
 
@@ -26,7 +27,7 @@ async def begin_conflict_turn(
     ]
     now = loop.clock()
     async with loop.database.write() as tx:
-        row = await tx.get_one(Turn, turn.id)
+        row = await locked(tx, Turn, turn.id)
         if row.status != TurnStatus.REPORTED:
             return
         move_turn(row, TurnStatus.FAILED)
@@ -34,7 +35,7 @@ async def begin_conflict_turn(
         asked = ask_of(turn)
         about = Conflict(conflict.ours, conflict.theirs, tuple(sorted(ours & theirs or ours)), tuple(commits[:30]))
         ask = Ask(Trigger.CONFLICT, asked.asker, about, instruction=asked.instruction, options=asked.options)
-        await add_turn(tx, await tx.get_one(Session, session.id), ask, now)
+        await add_turn(tx, await locked(tx, Session, session.id), ask, now)
 
 
 def handed_back(session: Session, turn: Turn) -> str:

@@ -17,6 +17,7 @@ from loops.context import Loop
 from loops.runtimes import registry
 from loops.store import journal
 from loops.store.database import Database
+from loops.store.locking import locked
 from loops.store.states import PullState, TurnKind
 from loops.store.tables import Blob, Person, Session, Turn
 from loops.turns import forks
@@ -69,10 +70,10 @@ async def _push(
     done = await publish(repo, wanted, content_of)
     now = loop.clock()
     async with loop.database.write() as tx:
-        fresh = await tx.get_one(Session, session.id)
-        fresh.head_sha, fresh.pushed_at = done.head, now
-        row = await tx.get_one(Turn, turn.id)
+        row = await locked(tx, Turn, turn.id)
         row.commit_sha = done.commit
+        fresh = await locked(tx, Session, session.id)
+        fresh.head_sha, fresh.pushed_at = done.head, now
         text = f"commit {done.commit[:12]} on {session.branch}: {len(result.changes)} files"
         await journal.append(
             tx, session.id, [("published", {"commit": done.commit, "text": text})], at=now, turn_id=turn.id
@@ -93,7 +94,7 @@ async def _open_pull(loop: Loop, repo: RepositoryHandle, session: Session, turn:
     )
     now = loop.clock()
     async with loop.database.write() as tx:
-        fresh = await tx.get_one(Session, session.id)
+        fresh = await locked(tx, Session, session.id)
         fresh.pull_number, fresh.pull_node_id, fresh.pull_draft = pull.number, pull.node_id, pull.draft
         fresh.pull_state, fresh.base_branch = PullState.OPEN, pull.base_ref
         entry = ("pull_request", {"number": pull.number, "text": f"pull request #{pull.number}"})

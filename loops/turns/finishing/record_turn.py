@@ -13,6 +13,7 @@ from loops.guards.model import shown
 from loops.runtimes import registry
 from loops.sessions.transitions import move_session, move_turn
 from loops.store import journal
+from loops.store.locking import locked
 from loops.store.states import SessionStatus, TurnStatus
 from loops.store.tables import Blob, Session, Turn
 from loops.turns.finishing.classify_result import TurnVerdict
@@ -37,8 +38,8 @@ async def record_turn(loop: Loop, session: Session, turn: Turn, report: Report, 
     """Write down how the turn ended, or have it run once more. Nothing is written twice."""
     verdict = ending.verdict
     async with loop.database.write() as tx:
-        row = await tx.get_one(Turn, turn.id)
-        fresh = await tx.get_one(Session, session.id)
+        row = await locked(tx, Turn, turn.id)
+        fresh = await locked(tx, Session, session.id)
         if row.status is not TurnStatus.REPORTED:
             return
         if verdict.kind == "again" and row.lost == 0:

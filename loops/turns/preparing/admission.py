@@ -5,6 +5,7 @@ from github.repositories import config, queries
 from loops.comments.broken_config import broken_config
 from loops.context import Loop
 from loops.sessions.reasons import Reason
+from loops.store.locking import locked
 from loops.store.states import Origin
 from loops.store.tables import Session, Turn
 from loops.turns.authority import without_right
@@ -20,7 +21,7 @@ async def admit(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn
     facts = await queries.facts(repo)
     loaded = (await queries.settings(repo, facts.default_branch)) if facts.default_branch else None
     async with loop.database.write() as tx:
-        fresh = await tx.get_one(Session, session.id)
+        fresh = await locked(tx, Session, session.id)
         fresh.config = loaded.config.model_dump(mode="json", exclude_unset=True) if loaded else {}
         if loaded is not None and loaded.problems:
             fresh.notes = [*fresh.notes, broken_config(config.PATH, list(map(str, loaded.problems)))]

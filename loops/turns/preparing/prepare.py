@@ -22,6 +22,7 @@ from loops.sessions.spending import spent_before
 from loops.sessions.transitions import move_session, move_turn
 from loops.store import journal
 from loops.store.database import Database
+from loops.store.locking import locked
 from loops.store.states import SessionStatus, TurnStatus
 from loops.store.tables import Box, Repository, Session, Turn
 from loops.turns.preparing.admission import admit
@@ -79,7 +80,7 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
         return placed.again
     now = loop.clock()
     async with loop.database.write() as tx:
-        turn = await tx.get_one(Turn, action.turn)
+        turn = await locked(tx, Turn, action.turn)
         if turn.status != TurnStatus.QUEUED:
             return None
         turn.runtime, turn.model = chosen.runtime.name, chosen.model
@@ -90,7 +91,7 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
         move_turn(turn, TurnStatus.READY)
         turn.started_at = now
         turn.waits = placed.message or None
-        fresh = await tx.get_one(Session, session.id)
+        fresh = await locked(tx, Session, session.id)
         move_session(fresh, SessionStatus.RUNNING)
         fresh.branch, fresh.base_branch = start.branch, start.base_branch
         fresh.started_at = fresh.started_at or now
@@ -151,7 +152,7 @@ async def _spare(loop: Loop, turn: Turn, limited: AccountLimited) -> float:
     at = limited.until + random.uniform(0, 2)  # noqa: S311  they must not all come at once
     await _say(loop.clock, loop.database, turn, f"{limited}: the turn begins at {clock(at, loop.clock())}.")
     async with loop.database.write() as tx:
-        (await tx.get_one(Turn, turn.id)).retry_at = at
+        (await locked(tx, Turn, turn.id)).retry_at = at
     return at
 
 
@@ -160,7 +161,7 @@ async def _say(clock: Clock, database: Database, turn: Turn, text: str) -> None:
     if turn.waits == text:
         return
     async with database.write() as tx:
-        row = await tx.get_one(Turn, turn.id)
+        row = await locked(tx, Turn, turn.id)
         row.waits = text
         await journal.append(tx, row.session_id, [("status", {"text": text})], at=clock(), turn_id=row.id)
 
@@ -190,9 +191,9 @@ async def _limits(loop: Loop, session: Session, turn: Turn) -> dict[str, Any]:
 
 async def _refuse(loop: Loop, session: Session, turn: Turn, reason: str, message: str) -> None:
     async with loop.database.write() as tx:
-        row = await tx.get_one(Turn, turn.id)
+        row = await locked(tx, Turn, turn.id)
         move_turn(row, TurnStatus.FAILED)
         row.error, row.finished_at, row.waits = reason, loop.clock(), None
-        fresh = await tx.get_one(Session, session.id)
+        fresh = await locked(tx, Session, session.id)
         if message and message not in fresh.notes:
             fresh.notes = [*fresh.notes, message]
