@@ -26,12 +26,6 @@ class Addresses:
             web = f"{parts.scheme}://{parts.netloc.removeprefix('api.')}"
         return cls(api, graphql, (web_url or web).rstrip("/"))
 
-    @property
-    def origin(self) -> str:
-        """Scheme and host of the REST API: the only ones that are ever sent a token."""
-        parts = urlsplit(self.api)
-        return f"{parts.scheme}://{parts.netloc}"
-
     def git(self, full_name: str) -> str:
         """The HTTPS address to clone `owner/name` from, without any credential in it."""
         return f"{self.web}/{full_name}.git"
