@@ -25,8 +25,8 @@ def dearer(work: Callable[[str], object], piece: str, sizes: tuple[int, ...] = S
         if cheapest < float("inf"):
             worst = max(worst, each / cheapest)
         if worst > MORE_THAN_LINEAR:
-            # once more, in case something else took the time
-            worst = _spent(work, text) / size / cheapest
+            # twice more, in case something else took the time
+            worst = min(_spent(work, text) for _ in range(2)) / size / cheapest
             if worst > MORE_THAN_LINEAR:
                 return worst
         cheapest = min(cheapest, each)

@@ -81,7 +81,8 @@ def distilled(text: str) -> None:
     distill([text.encode("utf-8", "replace")], redact=REDACTOR.text)
 
 
-def entered(text: str) -> None:
+def entered(raw: str) -> None:
+    text = raw.encode("utf-8", "replace").decode()  # as it is stored
     said = [("assistant_delta", {"text": text}), ("tool_completed", {"output": text, "name": text}), ("news", [text])]
     events = [Event(seq=seq, kind=kind, at=0.0, payload=payload) for seq, (kind, payload) in enumerate(said)]
     for block in blocks(events):

@@ -1,4 +1,5 @@
-"""The web process under attack: how late are health and webhooks, as a ratio to the quiet of the same run?
+"""The web process under attack: how late are health, webhooks and another tenant's page, as a ratio to the same run's
+quiet?
 
 Each attack goes on while both are measured; the memory of the process is read at its highest.
 """
@@ -6,21 +7,29 @@ Each attack goes on while both are measured; the memory of the process is read a
 import asyncio
 import contextlib
 import itertools
+import json
 import os
+import sqlite3
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
 import uvloop
+from sqlalchemy import select
 
 from app.process.valkey import EmbeddedRedis
+from k8s.runner.protocol import DIFF_BYTES
+from loops.protocol.tokens import token_hash
+from loops.store.database import Database
 from loops.store.migrations import upgrade
+from loops.store.tables import Box, Event, Session, Turn
 from tests.bench.load import Load, drive
 from tests.bench.receiver import requests, served
 from tests.postgres import in_a_thread
 
 SECONDS = float(os.environ.get("BENCH_SECONDS", "5"))
 AIM = 2.0
+BOXES = 400
 MEMORY_MB = 512
 """What the chart gives the web process."""
 FLOOR_MS = 5.0
@@ -36,7 +45,7 @@ def main() -> int:
     worst = 0
     with tempfile.TemporaryDirectory(prefix="greenloop-bench-") as name:
         folder = Path(name)
-        in_a_thread(upgrade(f"sqlite:///{folder}/greenloop.db"))
+        in_a_thread(_filled(f"sqlite:///{folder}/greenloop.db"))
         redis = EmbeddedRedis(folder / "redis")
         try:
             url = redis.start()
@@ -50,21 +59,59 @@ def main() -> int:
                     told = "   ".join(f"{what} {found[what]:6.2f} ms ({ratio:.1f})" for what, ratio in ratios.items())
                     print(f"{called:>24}: {told}   {memory:.0f} MB at most")
                     worst |= any(ratio > AIM for ratio in ratios.values()) or memory > MEMORY_MB
+            print(f"{_reported(folder / 'greenloop.db')} reports of eyJ were stored")
         finally:
             redis.stop()
     print(f"attacks: aim {AIM:.0f} times quiet at the median, {MEMORY_MB} MB")
     return int(worst)
 
 
+async def _filled(url: str) -> None:
+    """A session that somebody watches, and the running turns of another tenant, whose boxes attack."""
+    await upgrade(url)
+    database = Database(url)
+    async with database.write() as tx:
+        for name, installation in (("s_watched", 5), ("s_hostile", 6)):
+            tx.add(
+                Session(
+                    public_id=name, installation_id=installation, repository_id=installation, subject_kind="issue",
+                    subject_number=1, surface="github", trigger="mention", title="T", instruction="fix", cap=3,
+                    created_at=0,
+                )
+            )  # fmt: skip
+        await tx.flush()
+        watched, hostile = (await tx.execute(select(Session.id).order_by(Session.id))).scalars()
+        lines = [Event(session_id=watched, seq=seq, kind="status", at=0.0, payload={"text": "on"}) for seq in range(50)]
+        tx.add_all(lines)
+        for number in range(BOXES):
+            name = f"box-{number}"
+            tx.add(Box(name=name, installation_id=6, token_hash=token_hash(name), used_at=0, created_at=0))
+            tx.add(
+                Turn(
+                    public_id=f"t_{number}", session_id=hostile, number=number, kind="issue", trigger="mention",
+                    status="running", runtime="command", box=name, marker=name, spec={}, created_at=0, limits={},
+                )
+            )  # fmt: skip
+    await database.close()
+
+
+def _reported(file: Path) -> int:
+    with contextlib.closing(sqlite3.connect(file)) as connection:
+        return int(connection.execute("SELECT count(*) FROM turns WHERE status = 'reported'").fetchone()[0])
+
+
 async def _measured(port: int, attack: Attack) -> dict[str, float]:
     async with attack(port):
         health = await _load(port, lambda: b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
         webhook = await _load(port, requests())
-    return {"healthz": health.percentile(50), "webhook": webhook.percentile(50)}
+        page = await _load(port, lambda: b"GET /sessions/s_watched HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    if set(page.statuses) != {200}:
+        raise RuntimeError(f"the page was answered {page.statuses}")
+    return {"healthz": health.percentile(50), "webhook": webhook.percentile(50), "page": page.percentile(50)}
 
 
 async def _load(port: int, request: Callable[[], bytes]) -> Load:
-    return await drive("127.0.0.1", port, request, connections=1, seconds=SECONDS / 2)
+    return await drive("127.0.0.1", port, request, connections=1, seconds=SECONDS / 3)
 
 
 @contextlib.asynccontextmanager
@@ -120,11 +167,25 @@ _UNSIGNED = (
     + b"x" * 2_000_000
 )
 
+_reporting = itertools.count()
+
+
+def _reports() -> Iterator[bytes]:
+    """The report of one turn after the other, each with a diff that a careless recogniser reads in square time."""
+    while True:
+        number = next(_reporting) % BOXES
+        report = {"reason": "exited", "exit_code": 0, "base": "1" * 40, "tree": "2" * 40, "changes": []}
+        body = json.dumps(report | {"diff": "eyJ" * (DIFF_BYTES // 3)}).encode()
+        head = f"PUT /turns/t_{number}/result HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer box-{number}\r\n"
+        yield f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
 ATTACKS: dict[str, Attack] = {
     "150 silent connections": _again_and_again(150, lambda: itertools.repeat(b""), pause=0.2),
     "50 heads, drop by drop": _again_and_again(50, _drops, pause=0.1),
     "50 bodies that do not come": _again_and_again(50, lambda: itertools.repeat(_UPLOAD), pause=0.5),
     "8 unsigned bodies of 2 MB": _again_and_again(8, lambda: itertools.repeat(_UNSIGNED), pause=0.5),
+    "2 boxes, reports of eyJ": _again_and_again(2, _reports, pause=0.5),
     "50 times no HTTP": _again_and_again(50, lambda: iter([b"nonsense\r\n\r\n"]), pause=0.05),
 }
 
