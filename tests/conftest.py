@@ -36,5 +36,5 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not os.environ.get("GREENLOOP_TEST_SHORT"):
         return
     for item in items:
-        if item.path.parent.name == "e2e" and item.name != WHOLE_LOOP:
+        if "e2e" in item.path.parts and item.name != WHOLE_LOOP:
             item.add_marker(pytest.mark.skip(reason="long: run by CI, and by `make test LONG=1`"))

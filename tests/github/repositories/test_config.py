@@ -155,7 +155,7 @@ def test_a_file_of_a_windows_editor_is_read() -> None:
 
 def test_the_published_schema_is_current() -> None:
     published = Path(github.__file__).with_name("greenloop.schema.json").read_text()
-    assert published == schema(), "run: python -m github.config > github/greenloop.schema.json"
+    assert published == schema(), "run: python -m github.repositories.config > github/greenloop.schema.json"
 
 
 def test_the_schema_and_the_reader_agree() -> None:

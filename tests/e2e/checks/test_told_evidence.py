@@ -38,7 +38,7 @@ async def test_people_are_told_why_a_check_is_red_and_no_secret_with_it(tmp_path
 
         async with httpx.AsyncClient() as client:
             page = (await client.get(f"{home.settings.public_url}/sessions/{session.public_id}")).text
-        assert "served request 1" in page
+        assert "Incompatible return value type" in page
         assert KEY not in page
 
 
