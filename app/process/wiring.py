@@ -10,7 +10,7 @@ from app.process.clone_tokens import CloneTokens
 from app.settings import Settings
 from app.web.app import create_app
 from github.client.app import GitHubApp
-from github.client.rate_limit import Shared
+from github.client.http.rate_limit import Shared
 from github.webhooks.identity import Me
 from k8s.boxes import Boxes
 from k8s.kubernetes_boxes import KubernetesBoxes

@@ -11,7 +11,7 @@ import httpx
 from github.client.addresses import Addresses
 from github.client.clock import Clock
 from github.client.errors import GitHubError
-from github.client.transport import Transport
+from github.client.http.transport import Transport
 
 PERMISSIONS: Mapping[str, str] = {
     "actions": "write",

@@ -16,7 +16,7 @@ from githubkit.auth import OAuthAppAuthStrategy, TokenAuthStrategy
 from github.client.addresses import Addresses
 from github.client.clock import Clock
 from github.client.errors import GitHubError, Invalid, NotFound
-from github.client.transport import Transport
+from github.client.http.transport import Transport
 
 TOKEN_SECONDS = 8 * 3600
 """How long a token lasts whose end GitHub does not tell: Apps may switch the expiry off, we do not."""

@@ -13,11 +13,11 @@ from github.client.addresses import Addresses
 from github.client.auth import AppKey, InstallationAuth
 from github.client.clock import Clock
 from github.client.errors import Forbidden, Invalid, NotFound, RateLimited, Unauthorized
+from github.client.http.rate_limit import RateLimit, Shared, Throttle
+from github.client.http.transport import Answer, Transport
 from github.client.names import Names
-from github.client.rate_limit import RateLimit, Shared, Throttle
 from github.client.scopes import Scope, permissions_for
 from github.client.tokens import Token, TokenBook, timestamp
-from github.client.transport import Answer, Transport
 
 GRANTS_HOLD = 60.0  # seconds before a refusal makes us ask again what the owner has accepted
 GRANTS_ASKED_AGAIN = 5.0  # seconds before a permission that was missing is looked for again

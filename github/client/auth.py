@@ -16,9 +16,9 @@ import jwt
 from githubkit import GitHubCore
 from githubkit.auth import AppAuthStrategy, BaseAuthStrategy
 
-from github.client.answers import error_of
 from github.client.clock import Clock
 from github.client.errors import PermissionMissing, Unauthorized
+from github.client.http.answers import error_of
 from github.client.scopes import allows
 from github.client.tokens import Key, Mint, TokenBook
 

@@ -4,12 +4,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from github.client.answers import rate_limit
 from github.client.app import GitHubApp
-from github.client.connections import FRESH
 from github.client.errors import GitHubError, Invalid, NotFound, PermissionMissing, RateLimited
+from github.client.http.answers import rate_limit
+from github.client.http.connections import FRESH
+from github.client.http.transport import Answer
 from github.client.scopes import Scope
-from github.client.transport import Answer
 
 PER_PAGE = 100
 

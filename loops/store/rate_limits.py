@@ -18,7 +18,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import SQLAlchemyError
 
 from github.client.errors import RateLimited
-from github.client.rate_limit import BURST, PER_SECOND
+from github.client.http.rate_limit import BURST, PER_SECOND
 from loops.store.database import Database
 from loops.store.tables import Limit
 
@@ -48,7 +48,7 @@ _GIVE_BACK = "if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KE
 
 
 class SharedRateLimits:
-    """The `github.client.rate_limit.Shared` of one process."""
+    """The `github.client.http.rate_limit.Shared` of one process."""
 
     def __init__(self, database: Database, redis_url: str, clock: Callable[[], float] = time.time) -> None:
         self._database = database

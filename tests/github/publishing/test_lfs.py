@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from github.client.answers import error_of
 from github.client.errors import GitHubError, PermissionMissing, RepositoryArchived, ServerFault, Unreachable
+from github.client.http.answers import error_of
+from github.client.http.transport import Answer
 from github.client.repository import RepositoryHandle
-from github.client.transport import Answer
 from github.emulator import blobs
 from github.publishing.lfs import LargeFile, LfsRefused, upload
 from github.publishing.publish import Publication, publish

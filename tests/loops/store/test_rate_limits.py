@@ -11,7 +11,7 @@ import redis.asyncio as redis
 from app.process.valkey import EmbeddedRedis
 from github.client.clock import Clock
 from github.client.errors import RateLimited
-from github.client.rate_limit import RateLimit
+from github.client.http.rate_limit import RateLimit
 from loops.store import rate_limits
 from loops.store.database import Database
 from loops.store.rate_limits import SharedRateLimits

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from github.client import errors
-from github.client.answers import error_of
+from github.client.http.answers import error_of
 
 NOW = 1_000_000.0
 

@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from github.client.errors import RateLimited
-from github.client.rate_limit import BURST, RateLimit
+from github.client.http.rate_limit import BURST, RateLimit
 from tests.github.conftest import TestClock
 
 

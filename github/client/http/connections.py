@@ -9,7 +9,7 @@ import httpx
 
 from github.client.clock import Clock
 from github.client.errors import UnreadableAnswer
-from github.client.etags import Etags, Kept
+from github.client.http.etags import Etags, Kept
 
 TIMEOUT = httpx.Timeout(20.0, connect=5.0, pool=30.0)
 LIMITS = httpx.Limits(max_connections=64, max_keepalive_connections=32)

@@ -9,9 +9,9 @@ import httpx
 import pytest
 import respx
 
-from github.client import connections
 from github.client.app import GitHubApp
 from github.client.errors import GitHubError, NotFound, ServerFault, Unreachable, UnreadableAnswer
+from github.client.http import connections
 from github.client.repository import RepositoryHandle
 from github.client.scopes import Scope
 from github.emulator.local import LocalGitHub

@@ -12,7 +12,7 @@ from githubkit.auth import TokenAuthStrategy
 
 from github.client.addresses import Addresses
 from github.client.errors import GitHubError, NotFound, RateLimited, ServerFault, Unreachable, UnreadableAnswer
-from github.client.transport import Answer, Transport
+from github.client.http.transport import Answer, Transport
 from tests.github.conftest import TestClock
 
 API = "https://api.example.com"

@@ -1,6 +1,6 @@
 import os
 
-from github.client.etags import MAX_BODY, Etags, Kept
+from github.client.http.etags import MAX_BODY, Etags, Kept
 
 MINE, THEIRS = "token ghs_mine", "token ghs_theirs"
 

@@ -1,8 +1,8 @@
 """One request to GitHub by githubkit, and what came of it: an answer, or an error with a name.
 
-githubkit signs (`github.client.auth`), takes its turn (`github.client.rate_limit`), sends, and tries again what may be
-tried again (`github.client.retries`). Redirects are not followed: a repository that moved is asked under its new name,
-and a log lies at another host, where no token belongs.
+githubkit signs (`github.client.auth`), takes its turn (`github.client.http.rate_limit`), sends, and tries again what
+may be tried again (`github.client.http.retries`). Redirects are not followed: a repository that moved is asked under
+its new name, and a log lies at another host, where no token belongs.
 
 Requests go by their paths, not by githubkit's generated methods: those do not quote what stands in a path, cannot send
 text that ends in half a surrogate pair, and each group of them costs 2 MB.
@@ -23,12 +23,12 @@ from githubkit.auth import BaseAuthStrategy, UnauthAuthStrategy
 from githubkit.exception import RequestError, RequestFailed
 from githubkit.throttling import BaseThrottler
 
-from github.client import retries
 from github.client.addresses import Addresses
-from github.client.answers import SECONDARY_WAIT, error_of
 from github.client.clock import Clock
-from github.client.connections import TIMEOUT, Connections
 from github.client.errors import GitHubError, RateLimited, Unreachable, UnreadableAnswer
+from github.client.http import retries
+from github.client.http.answers import SECONDARY_WAIT, error_of
+from github.client.http.connections import TIMEOUT, Connections
 
 USER_AGENT = "greenloop/0.1"
 

@@ -1,0 +1,1 @@
+"""Requests on the wire: connections, conditional requests, retries, limits, and what an answer means."""
