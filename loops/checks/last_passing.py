@@ -22,7 +22,7 @@ from loops.context import Loop
 from loops.evidence.passing.since import Since
 from loops.evidence.passing.twin import Twin, load
 from loops.offload import Withheld
-from loops.store.tables import PassingLog
+from loops.store.service_tables import PassingLog
 
 FORGOTTEN = 90 * 86_400.0  # seconds after which a log that nobody compared with is dropped
 NAME = 300  # characters of a job's name

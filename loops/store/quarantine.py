@@ -8,7 +8,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from loops.store.database import Database
-from loops.store.tables import Quarantined
+from loops.store.service_tables import Quarantined
 
 log = structlog.get_logger(__name__)
 

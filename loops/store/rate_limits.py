@@ -20,7 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from github.client.errors import RateLimited
 from github.client.http.rate_limit import BURST, PER_SECOND
 from loops.store.database import Database
-from loops.store.tables import Limit
+from loops.store.service_tables import Limit
 
 log = structlog.get_logger(__name__)
 

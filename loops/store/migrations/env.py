@@ -7,11 +7,12 @@ from sqlalchemy import Connection
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 
-from loops.store.tables import Session
+from loops.store import service_tables, tables  # noqa: F401  each adds its own to the metadata
+from loops.store.base import Base
 
 
 def migrate(connection: Connection) -> None:
-    context.configure(connection=connection, target_metadata=Session.metadata, render_as_batch=True)
+    context.configure(connection=connection, target_metadata=Base.metadata, render_as_batch=True)
     with context.begin_transaction():
         context.run_migrations()
 

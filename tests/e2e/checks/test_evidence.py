@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sqlalchemy import select
 
-from loops.store.tables import PassingLog
+from loops.store.service_tables import PassingLog
 from tests.e2e.acts import asked, push
 from tests.e2e.house import CHECK, house
 

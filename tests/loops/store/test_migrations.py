@@ -8,6 +8,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import JSON, Engine, MetaData, Table, create_engine, insert, select
 
+from loops.store import service_tables  # noqa: F401  its tables belong to the metadata
 from loops.store.base import Base
 from loops.store.database import Database
 from loops.store.migrations import config, upgrade
