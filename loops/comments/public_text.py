@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-PATH, ADDRESS, IMAGE, VARIABLE = "(a path)", "(an address)", "(an image)", "(a setting)"
+PATH, ADDRESS, IMAGE, VARIABLE = "(a path)", "(an address)", "(an image)", "a setting"
 
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]{0,20}://[^\s<>\"'`)\]]{1,500}", re.IGNORECASE)
 _ASSIGNED = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*=\S{1,500}")
@@ -19,7 +19,9 @@ _ABSOLUTE = re.compile(r"(?<![\w./@~-])~?/(?:[\w.@+~-]{1,255}/)*[\w.@+~-]{1,255}
 _IPV4 = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?(?![\w.]*\.\d)")
 _IPV6 = re.compile(r"(?<![\w:.])\[?(?:[0-9a-f]{0,4}:){3,7}[0-9a-f]{0,4}\]?(?::\d{1,5})?(?![\w:])", re.IGNORECASE)
 _INTERNAL = re.compile(
-    r"\b(?:[a-z0-9-]{1,63}\.){1,8}(?:svc|local|internal|lan|cluster|corp|intranet)\b(?::\d{1,5})?", re.I
+    r"(?<![\w./-])(?:[a-z0-9-]{1,63}\.){1,8}"
+    r"(?:svc|internal|lan|cluster|corp|intranet|local(?=:\d)|(?<=cluster\.)local)(?![\w-]|\.\w)(?::\d{1,5})?",
+    re.IGNORECASE,
 )
 _LOCAL = re.compile(r"\blocalhost(?::\d{1,5})?\b", re.IGNORECASE)
 

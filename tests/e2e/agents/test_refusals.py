@@ -66,7 +66,7 @@ async def test_an_overload_a_rate_limit_and_a_full_context_are_survived_to_green
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     brain, smoke = Troubled(OVERLOADED), registry.smoke(agent)
     with ModelServer({"x": brain}) as server:
-        async with house(tmp_path, runtime=agent, overload_seconds=2) as home:
+        async with house(tmp_path, runtime=agent, overload_seconds=2, turn_seconds=300) as home:
             url = server.base_url("x", smoke.wire)
             await home.account(provider=smoke.provider, base_url=url, model="scripted-1")
             number = await asked(home, f"make it right --runtime {agent}")

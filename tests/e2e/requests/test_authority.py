@@ -128,7 +128,8 @@ async def test_an_installation_that_github_does_not_know_is_uninstalled_and_noth
     assert (session.status, session.reason) == ("cancelled", "the App was uninstalled")
     async with home.database.write() as tx:
         assert (await tx.get_one(Installation, installation.id)).removed_at is not None
-        told = (await tx.execute(select(Delivery).where(Delivery.event == "issue_comment"))).scalar_one()
+        first = select(Delivery).where(Delivery.event == "issue_comment").order_by(Delivery.received_at).limit(1)
+        told = (await tx.execute(first)).scalar_one()  # our own comments are told, too
         copied = {name: getattr(told, name) for name in ("event", "action", "installation_id", "repository_id", "body")}
         tx.add(Delivery(guid="late", status="new", received_at=told.received_at, due_at=0, **copied))
 

@@ -14,6 +14,7 @@ WEB = ("https://github.example.com", "https://greenloop.example.com")
         ("fatal: unable to access 'http://10.1.2.3:8080/git/acme/widgets/': Failed to connect", ("10.1.2.3", "8080")),
         ("could not connect to redis-master.greenloop.svc.cluster.local:6379", ("redis-master", "6379")),
         ("Connect call failed ('127.0.0.1', 5432)", ("127.0.0.1",)),
+        ("could not resolve gateway.greenloop.svc, nor printer.local:631", ("gateway", "printer", "631")),
         ("Connect call failed to localhost:5432", ("localhost", "5432")),
         ("dial tcp [fd00:1234::7]:443: connect: connection refused", ("fd00", "1234")),
         ('Failed to pull image "registry.corp.example/team/box:1.2": not found', ("registry.corp", "team/box")),
@@ -37,6 +38,7 @@ def test_nothing_of_the_service_is_named(said: str, hidden: tuple[str, ...]) -> 
         "Watch it at https://greenloop.example.com/sessions/s_1.",
         "It took 12:30 minutes and/or 3/4 of the budget: $0.25.",
         "Version 1.2.3 was expected.",
+        "`tests/.env.local` is where the secrets' file belongs, and settings.local.json is another.",
         "`@greenloop retry` once the check `build / test (3.12)` is there.",
     ],
 )
