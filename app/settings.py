@@ -48,7 +48,12 @@ class Settings(BaseSettings, LoopOptions):
     )
 
     boxes: Literal["local", "kubernetes"] = Field("local", description="Where turns run.")
-    service_url: str = Field("", description="How boxes reach the service; empty: `public_url`.")
+    box_port: int = Field(
+        8081, ge=0, le=65535, description="The web process's port for boxes alone; nothing else may lead to it."
+    )
+    service_url: str = Field(
+        "", description="How boxes reach that port; empty, for local boxes: http://127.0.0.1 and `box_port`."
+    )
     instance: str = Field("greenloop", description="Name of this installation of Greenloop among several in a cluster.")
 
     allowed_bots: list[str] = Field([], description="Logins of bots that may ask; all others are refused.")
@@ -67,6 +72,7 @@ class Settings(BaseSettings, LoopOptions):
         2048, description="Connections of one web process; fewer where it may open fewer files. Beyond, 503."
     )
     peer_connections: int = Field(1536, description="Of these, those from one address that is no trusted proxy's.")
+    box_connections: int = Field(1024, description="Connections of boxes to one web process. Beyond, 503.")
     trusted_proxies: list[IPvAnyNetwork] = Field(
         [], description="Networks (JSON list) of proxies in front: their connections are bounded in all only."
     )
@@ -90,7 +96,15 @@ class Settings(BaseSettings, LoopOptions):
 
     @cached_property
     def box_service_url(self) -> str:
-        return self.service_url or self.public_url
+        """Raises ValueError where boxes run elsewhere and nobody said how they reach us."""
+        if self.service_url:
+            return self.service_url
+        if self.boxes != "local":
+            raise ValueError(
+                f"GREENLOOP_SERVICE_URL is not set: boxes on Kubernetes have to be told how they reach port "
+                f"{self.box_port} of the web process (GREENLOOP_BOX_PORT)"
+            )
+        return f"http://127.0.0.1:{self.box_port}"
 
     def private_key(self) -> str:
         """The App's key. Raises ValueError where there is none."""

@@ -100,7 +100,7 @@ def database_errors() -> Iterator[None]:
         ) from error
 
 
-def listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int, named_by: str = "--host or --port") -> socket.socket:
     """A listening socket, made before anything else is: a port that is taken must not stop a service half started.
 
     `::` is every address, of IPv4 as well, also where there is no IPv6. Connections inherit that Nagle's algorithm is
@@ -114,7 +114,7 @@ def listen(host: str, port: int) -> socket.socket:
         return bound
     except OSError as error:
         reason = (error.strerror or str(error)).partition(" (")[0]
-        raise ValueError(f"cannot listen on {host}:{port}: {reason}; name another with --host or --port") from error
+        raise ValueError(f"cannot listen on {host}:{port}: {reason}; name another with {named_by}") from error
 
 
 def _everywhere(port: int) -> socket.socket:

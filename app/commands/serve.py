@@ -25,15 +25,15 @@ OpsPortOption = Annotated[
 
 
 def web(host: HostOption = "127.0.0.1", port: PortOption = 8080, ops_port: OpsPortOption = 0) -> None:
-    """Run the web process: webhooks, the boxes' API, the pages. `--ops-port` serves /metrics."""
+    """Run the web process: webhooks, API, pages. GREENLOOP_BOX_PORT is for boxes, `--ops-port` serves /metrics."""
     from app.process.wiring import open_web
     from app.web.app import server
 
     with one_line_errors():
         settings = _settings()
         redis_url = _redis_url(settings)
-        with listen(host, port) as listening, _ops(host, ops_port) as ops:
-            server(open_web(settings, redis_url), ops=ops).run(sockets=[listening])
+        with listen(host, port) as listening, listen_for_boxes(settings, host) as boxes, _ops(host, ops_port) as ops:
+            server(open_web(settings, redis_url), boxes=boxes, ops=ops).run(sockets=[listening])
 
 
 def worker(host: HostOption = "127.0.0.1", ops_port: OpsPortOption = 0) -> None:
@@ -53,8 +53,8 @@ def up(host: HostOption = "127.0.0.1", port: PortOption = 8080) -> None:
 
     with one_line_errors():
         settings = _settings()
-        with listen(host, port) as listening:
-            asyncio.run(run(settings, listening))
+        with listen(host, port) as listening, listen_for_boxes(settings, host) as boxes:
+            asyncio.run(run(settings, listening, boxes))
 
 
 def migrate(
@@ -98,6 +98,12 @@ async def _answering(url: str, seconds: float) -> None:
             await asyncio.sleep(WAIT_PAUSE)
     finally:
         await database.close()
+
+
+def listen_for_boxes(settings: "Settings", host: str) -> socket.socket:
+    """The port of boxes: of this machine only where they are local. Raises ValueError with the way out."""
+    where = "127.0.0.1" if settings.boxes == "local" else host
+    return listen(where, settings.box_port, named_by="GREENLOOP_BOX_PORT")
 
 
 def _ops(host: str, port: int) -> contextlib.AbstractContextManager[socket.socket | None]:

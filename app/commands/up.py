@@ -19,11 +19,13 @@ from loops.store.migrations import upgrade
 log = structlog.get_logger(__name__)
 
 
-async def run(settings: Settings, listening: socket.socket) -> None:
+async def run(settings: Settings, listening: socket.socket, boxes: socket.socket) -> None:
     """Migrate, start the Redis of our own where none is named, and run web and worker until SIGTERM or SIGINT.
 
     Raises ValueError for settings that cannot be used, and what ends one of the parts.
     """
+    if not settings.service_url and settings.boxes == "local":
+        settings = settings.model_copy(update={"service_url": f"http://127.0.0.1:{boxes.getsockname()[1]}"})
     # A key that is none is said before a folder, a database or a server exists.
     await open_github(settings).aclose()
     settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -37,7 +39,7 @@ async def run(settings: Settings, listening: socket.socket) -> None:
             embedded = EmbeddedRedis(settings.folder / "redis")
             redis_url = embedded.start()
             stack.callback(embedded.stop)
-        web = server(open_web(settings, redis_url), signals=False)
+        web = server(open_web(settings, redis_url), boxes=boxes, signals=False)
         stop = on_signals()
         parts = [
             asyncio.create_task(web.serve([listening]), name="web"),

@@ -76,7 +76,7 @@ async def _in_folder(options: DemoOptions, folder: Path) -> int:
         webhook_url = f"http://{host}:{port}/webhooks/github"
         world = await build_world(source, folder, webhook_url, host)
         stack.push_async_callback(world.close)
-        environment = _environment(options, world, folder, f"http://{host}:{port}")
+        environment = _environment(options, world, folder, host, port)
         boxes = place(options.kubeconfig, options.box_image or "", folder)
         environment |= await stack.enter_async_context(boxes)
         redis = EmbeddedRedis(folder / "redis")
@@ -156,12 +156,13 @@ def _usable(options: DemoOptions) -> None:
         raise Misuse(f"--runtime {options.runtime}: {reason}")
 
 
-def _environment(options: DemoOptions, world: World, folder: Path, url: str) -> dict[str, str]:
+def _environment(options: DemoOptions, world: World, folder: Path, host: str, port: int) -> dict[str, str]:
     """The settings of the demo's processes. What the caller's environment sets already wins for waits and limits."""
     key, secrets, keys = folder / "app.pem", folder / "webhook-secrets", folder / "encryption-keys"
     _private(key, world.local.app.private_key)
     _private(secrets, world.local.app.webhook_secret + "\n")
     _private(keys, Fernet.generate_key().decode() + "\n")
+    box_port = _free_port(host)
     agent = options.agent or shlex.join(_own_agent(options.boxes))
     fixed = {
         "GREENLOOP_DATA": str(folder / "data"),
@@ -172,8 +173,9 @@ def _environment(options: DemoOptions, world: World, folder: Path, url: str) -> 
         "GREENLOOP_ENCRYPTION_KEYS_FILE": str(keys),
         "GREENLOOP_GITHUB_API_URL": world.local.api_url,
         "GREENLOOP_GITHUB_WEB_URL": world.local.web_url,
-        "GREENLOOP_PUBLIC_URL": url,
-        "GREENLOOP_SERVICE_URL": url,
+        "GREENLOOP_PUBLIC_URL": f"http://{host}:{port}",
+        "GREENLOOP_BOX_PORT": str(box_port),
+        "GREENLOOP_SERVICE_URL": f"http://{host}:{box_port}" if options.boxes == "kubernetes" else "",
         "GREENLOOP_RUNTIME": "command",
         "GREENLOOP_COMMAND": agent,
     }

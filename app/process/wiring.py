@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 from collections.abc import AsyncIterator
 
+import structlog
 from starlette.applications import Starlette
 
 from app.process.clone_tokens import CloneTokens
@@ -23,6 +24,8 @@ from loops.store.database import Database
 from loops.store.leases import Leases
 from loops.store.queue import Queue
 from loops.store.rate_limits import SharedRateLimits
+
+log = structlog.get_logger(__name__)
 
 
 def open_github(settings: Settings, shared: Shared | None = None) -> GitHubApp:
@@ -59,7 +62,7 @@ def box_key(settings: Settings) -> bytes:
 
 
 async def open_boxes(settings: Settings) -> Boxes:
-    """Where turns run. Raises ValueError for boxes on Kubernetes without an image."""
+    """Where turns run. Raises ValueError for boxes on Kubernetes without an image, or without a way to the service."""
     if settings.boxes == "local":
         return LocalBoxes(settings.folder / "boxes")
     options = settings.box_pod
@@ -67,6 +70,7 @@ async def open_boxes(settings: Settings) -> Boxes:
         options = options.model_copy(update={"image": settings.box_image})
     if not options.image:
         raise ValueError("no image for the boxes: set GREENLOOP_BOX_IMAGE")
+    log.info("boxes.open", namespace=settings.box_namespace, reach_us_at=settings.box_service_url)
     kubeconfig = settings.kubeconfig.expanduser() if settings.kubeconfig else None
     return await KubernetesBoxes.connect(
         settings.box_namespace, settings.instance, options, owner=settings.box_owner, kubeconfig=kubeconfig

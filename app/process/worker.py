@@ -15,7 +15,8 @@ from arq.worker import Worker
 
 from app.process.wiring import open_loop
 from app.settings import Settings
-from app.web.ops import OpsServer, Pulse, worker_app
+from app.web.ops import Pulse, worker_app
+from app.web.side_server import SideServer
 from github.client.errors import Unreachable
 from loops.boxes.reaper import reap
 from loops.boxes.troubles import follow_troubles
@@ -95,7 +96,7 @@ async def _observed(pulse: Pulse, ops: socket.socket | None) -> AsyncIterator[No
     if ops is None:
         yield
         return
-    server = OpsServer(worker_app(pulse))
+    server = SideServer(worker_app(pulse))
     serving = asyncio.create_task(server.serve([ops]))
     try:
         yield

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import gc
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -14,12 +14,14 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
 from app.settings import Settings
-from app.web import api, box_protocol, health, metrics
+from app.web import api, health, metrics
+from app.web.boxes.port import box_app
 from app.web.connections import ConnectionLimits, bounded
 from app.web.inbox import Inbox
-from app.web.ops import OpsServer, web_app
+from app.web.ops import web_app
 from app.web.pages import live, sessions
 from app.web.pages.render import STATIC
+from app.web.side_server import SideServer
 from app.web.signin.gate import Gate
 from app.web.signin.routes import people
 from app.web.signin.routes import routes as signin_routes
@@ -38,6 +40,9 @@ if TYPE_CHECKING:
 
 WEBHOOKS = "/webhooks/github"
 DRAIN_SECONDS = 10
+"""How long an end may take: half of it for what boxes have under way, and then half for everybody else."""
+BOXES_SHARE = 0.25
+"""The part of the file descriptors that are left for the connections of boxes, where the process has few."""
 
 
 def create_app(
@@ -97,12 +102,12 @@ def create_app(
         lifespan=lifespan,
     )
     app.state.shared = shared
+    app.state.boxes = box_app(shared)
     return app
 
 
 def _routes(agents: "McpSurface | None") -> list[BaseRoute]:
     return [
-        *box_protocol.routes(),
         *api.routes(),
         *([Route("/mcp", agents)] if agents else []),
         Route("/healthz", health.healthz),
@@ -146,14 +151,19 @@ class Server(uvicorn.Server):
     """uvicorn, telling the surface as soon as it is to stop, so that long polls and live streams end at once."""
 
     def __init__(
-        self, config: uvicorn.Config, shared: AppState, *, signals: bool, ops: socket.socket | None = None
+        self,
+        config: uvicorn.Config,
+        shared: AppState,
+        *,
+        signals: bool,
+        beside: Sequence[tuple[SideServer, socket.socket]] = (),
     ) -> None:
+        """`beside` are the process's other ports, which are served from its start to its end."""
         super().__init__(config)
         self._shared = shared
         self._signals = signals
-        self._ops_socket = ops
-        self._ops = OpsServer(web_app(shared))
-        self._observing: asyncio.Task[None] | None = None
+        self._beside = beside
+        self._serving: list[asyncio.Task[None]] = []
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -163,9 +173,10 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, then take all that was loaded out of the garbage collector's sight: it will not go away."""
-        if self._ops_socket is not None:
-            self._observing = asyncio.create_task(self._ops.serve([self._ops_socket]))
         await super().startup(sockets)
+        if self.should_exit:
+            return
+        self._serving = [asyncio.create_task(side.serve([listening])) for side, listening in self._beside]
         gc.collect()
         gc.freeze()
 
@@ -173,10 +184,10 @@ class Server(uvicorn.Server):
         """Let what waits answer, then wait for the rest up to `DRAIN_SECONDS`."""
         gc.unfreeze()
         self._shared.stopping.set()
+        for side, _ in self._beside:
+            side.should_exit = True
+        await asyncio.gather(*self._serving)
         await super().shutdown(sockets)
-        if self._observing is not None:
-            self._ops.should_exit = True
-            await self._observing
 
 
 def server(
@@ -184,13 +195,22 @@ def server(
     *,
     signals: bool = True,
     ops: socket.socket | None = None,
+    boxes: socket.socket | None = None,
     limits: ConnectionLimits | None = None,
 ) -> Server:
-    """The server for `app`: `await server(app).serve([listening])`. On `ops`, if there is one, it serves its figures.
+    """The server for `app`: `await server(app).serve([listening])`. On `boxes` it serves boxes, on `ops` its figures.
 
     Without `signals` it ends only by `should_exit`.
     """
-    settings = app.state.shared.settings
+    shared: AppState = app.state.shared
+    settings = shared.settings
+    beside = []
+    if ops is not None:
+        beside.append((SideServer(web_app(shared)), ops))
+    if boxes is not None:
+        http = bounded(ConnectionLimits(settings.box_connections, settings.box_connections, share=BOXES_SHARE))
+        drained = DRAIN_SECONDS // 2
+        beside.append((SideServer(app.state.boxes, drain_seconds=drained, http=http, date_header=False), boxes))
     config = uvicorn.Config(
         app,
         loop="uvloop",
@@ -201,10 +221,12 @@ def server(
         log_config=None,
         server_header=False,
         date_header=False,
-        timeout_graceful_shutdown=DRAIN_SECONDS,
+        timeout_graceful_shutdown=DRAIN_SECONDS // 2,
     )
-    return Server(config, app.state.shared, signals=signals, ops=ops)
+    return Server(config, shared, signals=signals, beside=beside)
 
 
 def _limits(settings: Settings) -> ConnectionLimits:
-    return ConnectionLimits(settings.connections, settings.peer_connections, proxies=settings.trusted_proxies)
+    return ConnectionLimits(
+        settings.connections, settings.peer_connections, proxies=settings.trusted_proxies, share=1 - BOXES_SHARE
+    )

@@ -28,7 +28,8 @@ SPARE_DESCRIPTORS = 128
 
 @dataclass
 class ConnectionLimits:
-    """Limits of one process; seconds and bytes. `peers` counts the open connections of each address."""
+    """Limits of one port; seconds and bytes. `peers` counts the open connections of each address; `share` is this
+    port's part of the file descriptors that the process may have for connections."""
 
     connections: int = 2048
     for_peer: int = 1536
@@ -37,6 +38,7 @@ class ConnectionLimits:
     head_bytes: int = 64 * 1024
     peers: Counter[str] = field(default_factory=Counter)
     proxies: Sequence[IPv4Network | IPv6Network] = ()
+    share: float = 1.0
     refused: int = 0
 
     def counted(self, peer: str) -> bool:
@@ -51,7 +53,7 @@ class ConnectionLimits:
 
     def __post_init__(self) -> None:
         soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        self.connections = max(1, min(self.connections, soft - SPARE_DESCRIPTORS))
+        self.connections = max(1, min(self.connections, int((soft - SPARE_DESCRIPTORS) * self.share)))
         self.for_peer = min(self.for_peer, self.connections)
 
 

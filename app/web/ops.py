@@ -1,10 +1,8 @@
 """What an operator's machinery asks of a process, on a port of its own: /healthz, /readyz, /metrics."""
 
-import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -75,24 +73,3 @@ def web_app(shared: AppState) -> Starlette:
 
 async def _text(figures: Figures, database: Database) -> Response:
     return Response(await figures.text(database, time.time()), media_type=CONTENT_TYPE)
-
-
-class OpsServer(uvicorn.Server):
-    """Serves beside the process's own work, which has the signals: it ends by `should_exit`."""
-
-    def __init__(self, app: Starlette) -> None:
-        super().__init__(
-            uvicorn.Config(
-                app,
-                lifespan="off",
-                ws="none",
-                access_log=False,
-                log_config=None,
-                server_header=False,
-                timeout_graceful_shutdown=1,
-            )
-        )
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield

@@ -21,5 +21,5 @@ RUN useradd --uid 1000 --create-home greenloop
 ENV PATH=/opt/greenloop/bin:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
 WORKDIR /home/greenloop
 USER 1000:1000
-EXPOSE 8080
+EXPOSE 8080 8081
 CMD ["greenloop", "web", "--host", "::", "--port", "8080"]

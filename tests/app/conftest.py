@@ -50,6 +50,8 @@ async def http(app: Starlette) -> AsyncIterator[httpx.AsyncClient]:
 
 
 @pytest.fixture
-async def box(http: httpx.AsyncClient) -> AsyncIterator[httpx.AsyncClient]:
-    http.headers["authorization"] = f"Bearer {TOKEN}"
-    yield http
+async def box(app: Starlette) -> AsyncIterator[httpx.AsyncClient]:
+    """A box at the port of boxes."""
+    transport, headers = httpx.ASGITransport(app.state.boxes), {"authorization": f"Bearer {TOKEN}"}
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8081", headers=headers) as client:
+        yield client

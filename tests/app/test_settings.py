@@ -61,7 +61,9 @@ def test_every_setting_says_what_it_is_for() -> None:
     ],
 )
 def test_a_service_that_cannot_start_says_why_in_one_line(env: dict[str, str], says: str, tmp_path: Path) -> None:
-    found = CliRunner().invoke(main, ["up", "--port", "0"], env={"GREENLOOP_DATA": str(tmp_path / "data"), **env})
+    found = CliRunner().invoke(
+        main, ["up", "--port", "0"], env={"GREENLOOP_DATA": str(tmp_path / "data"), "GREENLOOP_BOX_PORT": "0", **env}
+    )
     assert found.exit_code == 2, found.output
     last = found.stderr.splitlines()[-1]
     assert last.startswith("greenloop: ") and says in last
@@ -71,7 +73,12 @@ def test_a_service_that_cannot_start_says_why_in_one_line(env: dict[str, str], s
 @pytest.mark.parametrize("words", [["up", "--port"], ["web", "--port"], ["worker", "--ops-port"], ["github", "--port"]])
 def test_a_port_that_is_taken_is_said_in_one_line(words: list[str], tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        env = {**APP, "GREENLOOP_DATA": str(tmp_path), "GREENLOOP_REDIS_URL": "redis://127.0.0.1:1"}
+        env = {
+            **APP,
+            "GREENLOOP_DATA": str(tmp_path),
+            "GREENLOOP_REDIS_URL": "redis://127.0.0.1:1",
+            "GREENLOOP_BOX_PORT": "0",
+        }
         env["GREENLOOP_ENCRYPTION_KEYS"] = Fernet.generate_key().decode()
         found = CliRunner().invoke(main, [*words, str(taken.getsockname()[1])], env=env)
     assert found.exit_code == 2, found.output

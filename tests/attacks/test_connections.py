@@ -17,7 +17,7 @@ from app.web.connections import SPARE_DESCRIPTORS, ConnectionLimits
 from app.web.held_bodies import HeldBodies, NoRoom
 from loops.store.migrations import upgrade
 from tests.app.boxside import TOKEN, seed
-from tests.app.serving import serving
+from tests.app.serving import serving, serving_both
 
 Pair = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 HEALTH = b"GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n"
@@ -165,13 +165,13 @@ async def test_a_file_that_is_declared_too_large_is_refused_before_a_byte_is_rea
     await upgrade(settings.database)
     app = create_app(settings)
     await seed(app.state.shared, status="running")
-    async with serving(app) as url:
-        reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(url).port)
+    async with serving_both(app) as served:
+        reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(served.boxes).port)
         head = f"PUT /turns/t_1/objects/{'1' * 40} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer {TOKEN}\r\n"
         told = await ask((reader, writer), f"{head}content-length: 200000000\r\n\r\n".encode())
         assert b" 413 " in told
         writer.close()
-        async with httpx.AsyncClient(base_url=url) as client:
+        async with httpx.AsyncClient(base_url=served.url) as client:
             assert (await client.get("/healthz")).status_code == 200
 
 

@@ -21,7 +21,9 @@ HALVES = "eyJ" * (DIFF_BYTES // 3)
 TOKEN = example("ghp_{w36}")
 
 
-async def test_health_is_answered_before_a_long_report_is_stored(box: httpx.AsyncClient, shared: AppState) -> None:
+async def test_health_is_answered_before_a_long_report_is_stored(
+    box: httpx.AsyncClient, http: httpx.AsyncClient, shared: AppState
+) -> None:
     await seed(shared, status="running")
     order: list[str] = []
 
@@ -34,7 +36,7 @@ async def test_health_is_answered_before_a_long_report_is_stored(box: httpx.Asyn
     async def health() -> None:
         # the report's body is read and its pass begun
         await asyncio.sleep(0.05)
-        assert (await box.get("/healthz")).status_code == 200
+        assert (await http.get("/healthz")).status_code == 200
         order.append("health")
 
     await asyncio.gather(report(), health())
@@ -53,7 +55,7 @@ def _dead(*_: object) -> None:
 
 @pytest.fixture
 def impatient(app: Starlette, shared: AppState) -> Iterator[AppState]:
-    app.state.shared = replace(shared, offload=Offload(seconds=3.0))
+    app.state.shared = app.state.boxes.state.shared = replace(shared, offload=Offload(seconds=3.0))
     yield app.state.shared
 
 
@@ -90,7 +92,7 @@ async def test_output_that_cannot_be_looked_through_is_taken_and_withheld_and_th
 
 
 async def test_a_page_with_a_large_diff_is_rendered_apart_and_the_other_requests_do_not_wait(
-    box: httpx.AsyncClient, shared: AppState
+    box: httpx.AsyncClient, http: httpx.AsyncClient, shared: AppState
 ) -> None:
     await seed(shared, status="running")
     diff = "diff --git a/x b/x\n@@ -1 +1 @@\n" + "+\n" * (DIFF_BYTES // 2 - 50)
@@ -98,13 +100,13 @@ async def test_a_page_with_a_large_diff_is_rendered_apart_and_the_other_requests
     order: list[str] = []
 
     async def page() -> None:
-        answer = await box.get("/sessions/s_1")
+        answer = await http.get("/sessions/s_1")
         assert "more lines: see the pull request" in answer.text
         order.append("page")
 
     async def health() -> None:
         await asyncio.sleep(0.05)
-        assert (await box.get("/healthz")).status_code == 200
+        assert (await http.get("/healthz")).status_code == 200
         order.append("health")
 
     await asyncio.gather(page(), health())
@@ -112,13 +114,13 @@ async def test_a_page_with_a_large_diff_is_rendered_apart_and_the_other_requests
 
 
 async def test_a_diff_that_cannot_be_rendered_is_left_out_of_its_page(
-    box: httpx.AsyncClient, impatient: AppState, monkeypatch: pytest.MonkeyPatch
+    box: httpx.AsyncClient, http: httpx.AsyncClient, impatient: AppState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await seed(impatient, status="running")
     diff = "diff --git a/x b/x\n@@ -1 +1 @@\n" + "+more\n" * (HEAVY // 6)
     assert (await box.put("/turns/t_1/result", json=RESULT | {"diff": diff})).status_code == 204
     monkeypatch.setattr(shown_diff, "rendered", _dead)
-    answer = await box.get("/sessions/s_1")
+    answer = await http.get("/sessions/s_1")
     assert (answer.status_code, "The diff is not shown" in answer.text) == (200, True)
 
 

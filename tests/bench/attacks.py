@@ -24,7 +24,7 @@ from loops.store.database import Database
 from loops.store.migrations import upgrade
 from loops.store.tables import Box, Event, Session, Turn
 from tests.bench.load import Load, drive
-from tests.bench.receiver import requests, served
+from tests.bench.receiver import Served, requests, served
 from tests.postgres import in_a_thread
 
 SECONDS = float(os.environ.get("BENCH_SECONDS", "5"))
@@ -35,7 +35,7 @@ MEMORY_MB = 512
 FLOOR_MS = 5.0
 """Latencies below are those of the machine: two that are lower count as equal."""
 
-Attack = Callable[[int], contextlib.AbstractAsyncContextManager[None]]
+Attack = Callable[[Served], contextlib.AbstractAsyncContextManager[None]]
 
 
 def main() -> int:
@@ -49,13 +49,13 @@ def main() -> int:
         redis = EmbeddedRedis(folder / "redis")
         try:
             url = redis.start()
-            with served("greenloop", folder, url, core=cores[-1]) as (port, pid):
-                quiet = uvloop.run(_measured(port, _nothing))
+            with served("greenloop", folder, url, core=cores[-1]) as server:
+                quiet = uvloop.run(_measured(server, _nothing))
                 print(f"{'quiet':>24}: " + "   ".join(f"{what} {ms:6.2f} ms" for what, ms in quiet.items()))
                 for called, attack in ATTACKS.items():
-                    found = uvloop.run(_measured(port, attack))
+                    found = uvloop.run(_measured(server, attack))
                     ratios = {what: max(ms, FLOOR_MS) / max(quiet[what], FLOOR_MS) for what, ms in found.items()}
-                    memory = _peak_mb(pid)
+                    memory = _peak_mb(server.pid)
                     told = "   ".join(f"{what} {found[what]:6.2f} ms ({ratio:.1f})" for what, ratio in ratios.items())
                     print(f"{called:>24}: {told}   {memory:.0f} MB at most")
                     worst |= any(ratio > AIM for ratio in ratios.values()) or memory > MEMORY_MB
@@ -100,8 +100,9 @@ def _reported(file: Path) -> int:
         return int(connection.execute("SELECT count(*) FROM turns WHERE status = 'reported'").fetchone()[0])
 
 
-async def _measured(port: int, attack: Attack) -> dict[str, float]:
-    async with attack(port):
+async def _measured(server: Served, attack: Attack) -> dict[str, float]:
+    port = server.port
+    async with attack(server):
         health = await _load(port, lambda: b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
         webhook = await _load(port, requests())
         page = await _load(port, lambda: b"GET /sessions/s_watched HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
@@ -115,11 +116,13 @@ async def _load(port: int, request: Callable[[], bytes]) -> Load:
 
 
 @contextlib.asynccontextmanager
-async def _nothing(port: int) -> AsyncIterator[None]:
+async def _nothing(server: Served) -> AsyncIterator[None]:
     yield
 
 
-def _again_and_again(connections: int, pieces: Callable[[], Iterator[bytes]], *, pause: float) -> Attack:
+def _again_and_again(
+    connections: int, pieces: Callable[[], Iterator[bytes]], *, pause: float, as_box: bool = False
+) -> Attack:
     """Connections that send `pieces`, one after the other, and are opened again when they are closed."""
 
     async def one(port: int) -> None:
@@ -138,8 +141,8 @@ def _again_and_again(connections: int, pieces: Callable[[], Iterator[bytes]], *,
             await asyncio.sleep(0.05)
 
     @contextlib.asynccontextmanager
-    async def attack(port: int) -> AsyncIterator[None]:
-        tasks = [asyncio.create_task(one(port)) for _ in range(connections)]
+    async def attack(server: Served) -> AsyncIterator[None]:
+        tasks = [asyncio.create_task(one(server.boxes if as_box else server.port)) for _ in range(connections)]
         await asyncio.sleep(0.5)
         try:
             yield
@@ -183,9 +186,9 @@ def _reports() -> Iterator[bytes]:
 ATTACKS: dict[str, Attack] = {
     "150 silent connections": _again_and_again(150, lambda: itertools.repeat(b""), pause=0.2),
     "50 heads, drop by drop": _again_and_again(50, _drops, pause=0.1),
-    "50 bodies that do not come": _again_and_again(50, lambda: itertools.repeat(_UPLOAD), pause=0.5),
+    "50 bodies that do not come": _again_and_again(50, lambda: itertools.repeat(_UPLOAD), pause=0.5, as_box=True),
     "8 unsigned bodies of 2 MB": _again_and_again(8, lambda: itertools.repeat(_UNSIGNED), pause=0.5),
-    "2 boxes, reports of eyJ": _again_and_again(2, _reports, pause=0.5),
+    "2 boxes, reports of eyJ": _again_and_again(2, _reports, pause=0.5, as_box=True),
     "50 times no HTTP": _again_and_again(50, lambda: iter([b"nonsense\r\n\r\n"]), pause=0.05),
 }
 

@@ -15,6 +15,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
@@ -47,10 +48,12 @@ def main() -> int:
         try:
             url = redis.start()
             for _, kind in itertools.product(range(ROUNDS), ("bare", "greenloop")):
-                with served(kind, folder, url, core=there) as (port, pid):
-                    before = cpu_seconds(pid)
-                    load = uvloop.run(drive("127.0.0.1", port, requests(), connections=CONNECTIONS, seconds=SECONDS))
-                    spent = cpu_seconds(pid) - before
+                with served(kind, folder, url, core=there) as server:
+                    before = cpu_seconds(server.pid)
+                    load = uvloop.run(
+                        drive("127.0.0.1", server.port, requests(), connections=CONNECTIONS, seconds=SECONDS)
+                    )
+                    spent = cpu_seconds(server.pid) - before
                 times = f"p50 {load.percentile(50):6.2f} ms   p99 {load.percentile(99):6.2f} ms"
                 print(f"{kind:>10}: {load.rate:8.0f}/s   {times}   {1e6 * spent / len(load.times):5.0f} µs of CPU each")
                 if set(load.statuses) != {202}:
@@ -91,9 +94,18 @@ def requests() -> Callable[[], bytes]:
     return lambda: b"%b%b-%015d%b" % (head, run, next(numbers), tail)
 
 
+@dataclass(frozen=True)
+class Served:
+    """A server process: its ports for everybody and for boxes (0: it has none), and its id."""
+
+    port: int
+    boxes: int
+    pid: int
+
+
 @contextlib.contextmanager
-def served(kind: str, folder: Path, redis_url: str, *, core: int) -> Iterator[tuple[int, int]]:
-    """A server process pinned to `core`: (port, process id)."""
+def served(kind: str, folder: Path, redis_url: str, *, core: int) -> Iterator[Served]:
+    """A server process pinned to `core`."""
     environment = {
         **os.environ,
         "GREENLOOP_DATA": str(folder),
@@ -104,9 +116,9 @@ def served(kind: str, folder: Path, redis_url: str, *, core: int) -> Iterator[tu
     server = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE)
     try:
         assert server.stdout is not None
-        port = int(server.stdout.readline())
+        port, boxes = map(int, server.stdout.readline().split())
         _wait_for(f"http://127.0.0.1:{port}/healthz")
-        yield port, server.pid
+        yield Served(port, boxes, server.pid)
     finally:
         server.terminate()
         server.wait(20)

@@ -1,7 +1,8 @@
-"""A server process of the bench: `python -m tests.bench.server bare|greenloop [CORE]` prints its port and serves."""
+"""A server process of the bench: `python -m tests.bench.server bare|greenloop [CORE]` prints its ports and serves."""
 
 import asyncio
 import os
+import socket
 import sys
 
 import uvicorn
@@ -33,19 +34,20 @@ def bare() -> uvicorn.Server:
     return uvicorn.Server(config)
 
 
-def greenloop() -> uvicorn.Server:
+def greenloop(boxes: socket.socket) -> uvicorn.Server:
     """The service as it is, from the environment's settings."""
     settings = Settings()
     configure("warning", json=True)
-    return server(create_app(settings))
+    return server(create_app(settings), boxes=boxes)
 
 
 async def main(kind: str, core: int | None = None) -> None:
     if core is not None:
         os.sched_setaffinity(0, {core})
     listening = listen("127.0.0.1", 0)
-    print(listening.getsockname()[1], flush=True)
-    await {"bare": bare, "greenloop": greenloop}[kind]().serve(sockets=[listening])
+    boxes = listen("127.0.0.1", 0) if kind == "greenloop" else None
+    print(listening.getsockname()[1], boxes.getsockname()[1] if boxes else 0, flush=True)
+    await (greenloop(boxes) if boxes else bare()).serve(sockets=[listening])
 
 
 if __name__ == "__main__":

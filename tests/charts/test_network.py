@@ -23,7 +23,7 @@ def test_default_deny_and_what_boxes_may_reach() -> None:
     dns, service, internet = allow["spec"]["egress"]
     assert {(port["protocol"], port["port"]) for port in dns["ports"]} == {("UDP", 53), ("TCP", 53)}
     assert service["to"][0]["namespaceSelector"]["matchLabels"] == {"kubernetes.io/metadata.name": "team"}
-    assert service["ports"] == [{"protocol": "TCP", "port": 8080}]
+    assert service["ports"] == [{"protocol": "TCP", "port": 8081}]
     web = one(items, "Deployment", "greenloop-web")["spec"]["template"]["metadata"]["labels"]
     assert service["to"][0]["podSelector"]["matchLabels"].items() <= web.items()
     assert [port["port"] for port in internet["ports"]] == [80, 443]
@@ -104,6 +104,31 @@ def test_figures_can_be_scraped_through_the_policies_and_by_nothing_else() -> No
         spec = one(render(values), "NetworkPolicy", name)["spec"]
         return [port["port"] for rule in spec.get("ingress", []) for port in rule["ports"]]
 
-    assert (opened({}, "greenloop-web"), opened({}, "greenloop-worker")) == ([8080], [])
-    assert (opened(PRODUCTION, "greenloop-web"), opened(PRODUCTION, "greenloop-worker")) == ([8080, 9090], [9090])
+    assert (opened({}, "greenloop-web"), opened({}, "greenloop-worker")) == ([8080, 8081], [])
+    assert (opened(PRODUCTION, "greenloop-web"), opened(PRODUCTION, "greenloop-worker")) == ([8080, 8081, 9090], [9090])
     assert "greenloop-metrics" not in {item["metadata"]["name"] for item in render()}
+
+
+def test_the_port_of_boxes_has_a_service_of_its_own_and_only_boxes_reach_it() -> None:
+    items = render(PRODUCTION)
+    service = one(items, "Service", "greenloop-boxes")["spec"]
+    [container] = one(items, "Deployment", "greenloop-web")["spec"]["template"]["spec"]["containers"]
+    assert {"name": "boxes", "containerPort": 8081} in container["ports"]
+    assert (service["type"], [port["targetPort"] for port in service["ports"]]) == ("ClusterIP", ["boxes"])
+    config = one(items, "ConfigMap", "greenloop")["data"]
+    assert (config["GREENLOOP_BOX_PORT"], config["GREENLOOP_SERVICE_URL"]) == (
+        "8081",
+        "http://greenloop-boxes.team.svc:8081",
+    )
+    public = one(items, "Service", "greenloop-web")["spec"]
+    assert [port["targetPort"] for port in public["ports"]] == ["http"], "what an ingress leads to"
+    [rule] = [
+        rule
+        for rule in one(items, "NetworkPolicy", "greenloop-web")["spec"]["ingress"]
+        if 8081 in [port["port"] for port in rule["ports"]]
+    ]
+    assert [port["port"] for port in rule["ports"]] == [8081]
+    [peer] = rule["from"]
+    assert peer["namespaceSelector"]["matchLabels"] == {"kubernetes.io/metadata.name": "team-boxes"}
+    labels = box_labels("greenloop", "gl-x", {"installation": "7"})
+    assert peer["podSelector"]["matchLabels"].items() <= labels.items()

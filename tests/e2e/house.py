@@ -80,7 +80,7 @@ class House:
         self.installation = self.local.install("acme", [REPOSITORY]).id
 
     async def _service(self, settings: dict[str, Any]) -> None:
-        listening = listen(self.host, 0)
+        listening, boxes = listen(self.host, 0), listen(self.host, 0)
         url = f"http://{self.host}:{listening.getsockname()[1]}"
         self.local.set_webhook(f"{url}/webhooks/github")
         self.redis = EmbeddedRedis(self.folder / "redis")
@@ -98,6 +98,7 @@ class House:
                 "github_api_url": self.local.api_url,
                 "github_web_url": self.local.web_url,
                 "public_url": url,
+                "service_url": f"http://{self.host}:{boxes.getsockname()[1]}",
                 "runtime": "command",
                 "command": f"{sys.executable} {self.folder / 'agent.py'}",
                 "settle_seconds": 0,
@@ -111,7 +112,7 @@ class House:
         self.database = Database(self.settings.database)
         self._stack.push_async_callback(self.database.close)
         self._stack.push_async_callback(self._end_boxes)
-        web = server(open_web(self.settings, redis_url), signals=False)
+        web = server(open_web(self.settings, redis_url), boxes=boxes, signals=False)
         serving = asyncio.create_task(web.serve([listening]))
         self.stop = asyncio.Event()
         working = asyncio.create_task(run_worker(self.settings, redis_url, stop=self.stop))
@@ -121,6 +122,7 @@ class House:
             web.should_exit = True
             await asyncio.gather(working, serving)
             listening.close()
+            boxes.close()
 
         self._stack.push_async_callback(end)
 

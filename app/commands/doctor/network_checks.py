@@ -73,7 +73,9 @@ async def walls(settings: Settings, cluster: Cluster) -> Finding:
         mend = "The cluster's network does not enforce NetworkPolicies, or the chart's are not there: see its page."
         return Finding("network of boxes", "fail", f"a box reaches {', '.join(found.reached)}", mend)
     if found.service:
-        mend = "Check GREENLOOP_SERVICE_URL, and boxes.network in the chart's values."
+        mend = (
+            "Check GREENLOOP_SERVICE_URL, which leads to GREENLOOP_BOX_PORT, and boxes.network in the chart's values."
+        )
         return Finding(
             "network of boxes", "fail", f"a box cannot reach the service at {service}: {found.service}", mend
         )

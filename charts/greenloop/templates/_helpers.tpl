@@ -66,6 +66,11 @@ greenloop/instance: {{ include "greenloop.instance" . | quote }}
 {{- (urlParse .Values.publicUrl).hostname -}}
 {{- end -}}
 
+{{/* Where boxes reach the service: a port and a Service of their own, which no ingress leads to. */}}
+{{- define "greenloop.boxesUrl" -}}
+http://{{ include "greenloop.fullname" . }}-boxes.{{ .Release.Namespace }}.svc:8081
+{{- end -}}
+
 {{- define "greenloop.serviceUrl" -}}
 http://{{ include "greenloop.fullname" . }}-web.{{ .Release.Namespace }}.svc:{{ .Values.web.service.port }}
 {{- end -}}

@@ -19,7 +19,7 @@ from app.commands.doctor import network_checks
 from app.commands.doctor.checkup import examine
 from app.commands.doctor.finding import Finding
 from app.settings import Settings
-from app.web.ops import OpsServer
+from app.web.side_server import SideServer
 from github.emulator import LocalGitHub
 from k8s import network_policy_probe
 from k8s.rights import rules
@@ -160,6 +160,7 @@ async def test_an_account_without_a_right_in_the_boxes_namespace_is_told_which(t
                 boxes="kubernetes",
                 box_namespace="boxes",
                 box_image="registry.example/box:1",
+                service_url="http://greenloop-boxes:8081",
                 kubeconfig=cluster.write_kubeconfig(tmp_path / account, token, "boxes"),
             )
             rights = found_of(await examine(settings), "cluster rights")
@@ -217,7 +218,7 @@ async def test_the_network_of_boxes_is_tried_where_that_is_asked_for(
             "box_namespace": "boxes",
             "box_image": "registry.example/box:1",
             "kubeconfig": cluster.kubeconfig,
-            "public_url": url,
+            "service_url": url,
             "redis_url": url.replace("http", "redis"),
         }
         settings = Settings(**given)
@@ -230,7 +231,7 @@ async def test_the_network_of_boxes_is_tried_where_that_is_asked_for(
         assert url.removeprefix("http://") in open_network.says
         given["redis_url"] = "redis://127.0.0.1:1"
         assert found_of(await examine(Settings(**given), network=True), "network of boxes").level == "ok"
-        given["public_url"] = "http://127.0.0.1:1"
+        given["service_url"] = "http://127.0.0.1:1"
         assert (
             "cannot reach the service"
             in found_of(await examine(Settings(**given), network=True), "network of boxes").says
@@ -240,7 +241,7 @@ async def test_the_network_of_boxes_is_tried_where_that_is_asked_for(
 @contextlib.asynccontextmanager
 async def serving_plain(app: Starlette) -> AsyncIterator[str]:
     bound = socket.create_server(("127.0.0.1", 0))
-    server = OpsServer(app)
+    server = SideServer(app)
     task = asyncio.create_task(server.serve([bound]))
     yield f"http://127.0.0.1:{bound.getsockname()[1]}"
     server.should_exit = True

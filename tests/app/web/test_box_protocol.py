@@ -5,7 +5,7 @@ import httpx
 import pytest
 from sqlalchemy import select, update
 
-from app.web import box_protocol
+from app.web.boxes import protocol as box_protocol
 from app.web.state import AppState
 from k8s.runner import protocol
 from loops.store.tables import Session, Turn

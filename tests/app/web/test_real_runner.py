@@ -17,7 +17,7 @@ from k8s import runner
 from loops.store.database import Database
 from loops.store.tables import Event, Turn
 from tests.app.boxside import TOKEN, seed
-from tests.app.serving import serving
+from tests.app.serving import serving_both
 
 LINES = 500
 AGENT = f"import sys, time\nfor n in range({LINES}):\n    print('line', n, flush=True)\n    time.sleep(0.006)\n"
@@ -56,7 +56,7 @@ async def test_a_turn_in_a_real_box_loses_and_doubles_nothing_while_the_service_
     token_file = tmp_path / "token"
     token_file.write_text(TOKEN)
     app = create_app(settings)
-    async with serving(app) as url:
+    async with serving_both(app) as served:
         await seed(app.state.shared)
         async with app.state.shared.database.write() as tx:
             spec = {"workdir": "work", "argv": [sys.executable, "-c", AGENT], "env": {}, "stdin": "fix it"}
@@ -64,7 +64,7 @@ async def test_a_turn_in_a_real_box_loses_and_doubles_nothing_while_the_service_
         command = [
             str(Path(runner.__file__).parent),
             "--service",
-            url,
+            served.boxes,
             "--box",
             "ann",
             "--home",
@@ -85,10 +85,10 @@ async def test_a_turn_in_a_real_box_loses_and_doubles_nothing_while_the_service_
         for _ in range(restarts):
             before = (await turn_of(reader)).output_offset
             await asyncio.sleep(0.2)
-            async with serving(create_app(settings), urlsplit(url).port or 0):
+            async with serving_both(create_app(settings), box_port=urlsplit(served.boxes).port or 0):
                 await until(reader, "running", output=before + 1)
         if restarts:
-            async with serving(create_app(settings), urlsplit(url).port or 0):
+            async with serving_both(create_app(settings), box_port=urlsplit(served.boxes).port or 0):
                 await until(reader, "reported")
     finally:
         process.send_signal(signal.SIGTERM)

@@ -1,0 +1,1 @@
+"""What boxes ask of the service, on a port of its own."""

@@ -1,0 +1,27 @@
+"""The port of boxes: everything that a box may ask of the service is here, and nothing of it on the public port.
+
+Nothing leads to this port from outside: no ingress, and a network policy that lets boxes alone in.
+"""
+
+from starlette.applications import Starlette
+from starlette.routing import BaseRoute, Route
+
+from app.web import health
+from app.web.boxes import protocol
+from app.web.state import AppState
+
+
+def box_app(shared: AppState) -> Starlette:
+    """The application of that port. It lives as long as the public one, which owns `shared`."""
+    app = Starlette(routes=routes())
+    app.state.shared = shared
+    return app
+
+
+def routes() -> list[BaseRoute]:
+    """All routes that boxes have: the runner's protocol and the gateways."""
+    return [
+        *protocol.routes(),
+        Route("/healthz", health.healthz),
+        Route("/readyz", health.readyz),
+    ]
