@@ -1,4 +1,4 @@
-"""Boxes: the places where turns run, one for each person, whatever they are made of.
+"""Boxes: the places where turns run, a person's for one repository, whatever they are made of.
 
 The loop knows only this interface. `k8s.local.LocalBoxes` makes boxes of local processes, the cluster makes them of
 pods. In every box runs the same runner (`k8s.runner`), which asks the service for turns; nobody calls into a box.
@@ -41,8 +41,9 @@ class BoxSpec:
     """What a box has to be. Two equal specs are the same box; the token is never shown by `repr`.
 
     `name` is a DNS label, made by `box_name`. `labels` has at least `instance` (this installation of Greenloop: boxes
-    of another one are never touched), `installation` and `person` (GitHub's numeric ids). `token` is the bearer token
-    of the runner inside. `image` and `env` override what the implementation has as its default.
+    of another one are never touched), `installation` and `person` (GitHub's numeric ids; `repository` too where the box
+    is for one). `token` is the bearer token of the runner inside. `image` and `env` override what the implementation
+    has as its default.
     """
 
     name: str
@@ -156,13 +157,19 @@ class Boxes(Protocol):
         ...
 
 
-def box_name(instance: str, installation: int, person: int, session: int | None = None) -> str:
-    """The name of the box of `person` for `installation`, or of one of their sessions: a DNS label.
+def box_name(
+    instance: str, installation: int, person: int, *, repository: int | None = None, session: int | None = None
+) -> str:
+    """The name of the box of `person` for `installation`, for one repository in it, or for one session: a DNS label.
 
     Made from numeric ids, since logins and repositories get renamed. It leaves room for what stands behind it in the
     names of the box's home and secret.
     """
-    owner = f"{installation}-{person}" if session is None else f"{installation}-{person}-{session}"
+    owner = f"{installation}-{person}"
+    if repository is not None:
+        owner += f"-r{repository}"
+    if session is not None:
+        owner += f"-{session}"
     name = f"gl-{_slug(instance)}-{owner}"
     if len(name) <= LONGEST_NAME:
         return name

@@ -10,6 +10,8 @@ from loops.runtimes.profiles import canonical
 from loops.runtimes.registry import UnknownRuntimeError, get
 from loops.runtimes.spec import Price
 
+BoxIsolation = Literal["repository", "person", "session"]
+
 
 class LoopOptions(BaseModel):
     """Frozen options of the loop. Times are seconds, sizes bytes, money US dollars."""
@@ -118,8 +120,11 @@ class LoopOptions(BaseModel):
         30, gt=0, description="A box without a turn for this long is stopped; its home stays."
     )
     box_home_days: float = Field(14, gt=0, description="A home without a turn for this long is deleted.")
-    box_isolation: Literal["person", "session"] = Field(
-        "person", description="Whose a box is: a person's, or one session's, with which it ends, its home too."
+    box_isolation: BoxIsolation = Field(
+        "repository",
+        description="What a box is for: a person's work in one repository (repository), in all of them (person: what "
+        "one repository's code leaves in the home, that of another finds), or in one session (session: nothing is kept "
+        "for the next, and box and home end with it).",
     )
     box_limit: int = Field(50, ge=1, description="Boxes that may be up at once, spares included; others wait in line.")
     box_limit_installation: int = Field(10, ge=1, description="Boxes of one installation that may be up at once.")

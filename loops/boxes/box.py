@@ -33,6 +33,8 @@ async def ensure_box(loop: Loop, box: Box) -> BoxStatus:
     labels = {"instance": loop.instance}
     if box.installation_id is not None:
         labels |= {"installation": str(box.installation_id), "person": str(box.person_id or SHARED)}
+    if box.repository_id is not None:
+        labels["repository"] = str(box.repository_id)
     if box.session_id is not None:
         labels["session"] = str(box.session_id)
     if box.person_id is not None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Select, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from loops.boxes.owners import give, new_box, owner_key
+from loops.boxes.owners import Owner, give, new_box, owner_key, owner_of
 from loops.boxes.queue import Bounds, MayStart, Up, Verdict, Wait, Waiting, schedule
 from loops.context import Clock, Loop
 from loops.options import LoopOptions
@@ -50,14 +50,14 @@ async def read_queue(tx: AsyncSession, loop: Loop, *, turn_id: int | None = None
     now = loop.clock()
     patient: ColumnElement[bool] = or_(Session.failures == 0, Session.due_at.is_(None), Session.due_at <= now)
     found = await tx.execute(
-        select(Turn.id, Session)
+        select(Turn, Session)
         .join(Session, Session.id == Turn.session_id)
         .where(Turn.status == TurnStatus.QUEUED, Turn.box.is_(None), Session.status.in_(OPEN_SESSION))
         .where(or_(patient, Turn.id == turn_id))
         .where(or_(Turn.retry_at.is_(None), Turn.retry_at <= now))
         .order_by(Turn.id)
     )
-    queued = [(turn, session.installation_id, owner_key(loop.options, session)) for turn, session in found]
+    queued = [(turn.id, session.installation_id, owner_key(loop.options, session, turn)) for turn, session in found]
     if not queued:
         return {}
     busy = set((await tx.execute(busy_boxes())).scalars())
@@ -79,12 +79,14 @@ async def take_slot(loop: Loop, session: Session, turn_id: int) -> Slot | Wait |
         if turn.status != TurnStatus.QUEUED:
             return None
         held = await tx.get(Box, turn.box) if turn.box else None
-        if held is not None:
+        if held is not None and held.owner_key == owner_key(loop.options, session, turn):
             return Slot(held)
+        turn.box = None  # it is not there any more, or the turn is somebody else's by now
+        await tx.flush()
         verdict = (await read_queue(tx, loop, turn_id=turn_id)).get(turn_id)
         if not isinstance(verdict, MayStart):
             return verdict
-        box = await _box_for(tx, loop, session, verdict, now)
+        box = await _box_for(tx, loop, owner_of(loop.options, session, turn.owner_id), verdict, now)
         renew_token(box, loop.box_key, loop.options, now)
         box.used_at, box.stopped_at = now, None
         turn.box, turn.waits = box.name, None
@@ -93,17 +95,16 @@ async def take_slot(loop: Loop, session: Session, turn_id: int) -> Slot | Wait |
     return Slot(box, verdict.ends)
 
 
-async def _box_for(tx: AsyncSession, loop: Loop, session: Session, verdict: MayStart, now: float) -> Box:
+async def _box_for(tx: AsyncSession, loop: Loop, owner: Owner, verdict: MayStart, now: float) -> Box:
     """The owner's box; else the spare that is up for it; else a new one."""
-    key = owner_key(loop.options, session)
-    own = (await tx.execute(select(Box).where(Box.owner_key == key))).scalar_one_or_none()
+    own = (await tx.execute(select(Box).where(Box.owner_key == owner.key))).scalar_one_or_none()
     if own is not None:
         return own
     spare = await tx.get(Box, verdict.box) if verdict.box else None
     if spare is not None:
-        give(spare, loop.options, session)
+        give(spare, owner)
         return spare
-    made = new_box(loop.options, loop.instance, session, now)
+    made = new_box(loop.instance, owner, now)
     tx.add(made)
     return made
 

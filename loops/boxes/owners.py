@@ -1,24 +1,63 @@
 """Whose box is whose: the key of a box's owner, and the box's name."""
 
+from dataclasses import dataclass
+
 from k8s.boxes import box_name
-from loops.options import LoopOptions
-from loops.store.tables import Box, Session
+from loops.options import BoxIsolation, LoopOptions
+from loops.store.tables import Box, Session, Turn
 
 SHARED = 0  # the person of a box that belongs to the installation itself
 
 
-def owner_key(options: LoopOptions, session: Session) -> str:
-    """Sessions of one key share a box: those of a person in an installation, or (isolation by session) none."""
-    person = f"{session.installation_id}/{session.owner_id or SHARED}"
-    return person if options.box_isolation == "person" else f"{person}/{session.id}"
+@dataclass(frozen=True)
+class Owner:
+    """Who a box is for. Of a `repository` or `session` that is None it is for all of the person's."""
+
+    installation: int
+    person: int | None
+    repository: int | None = None
+    session: int | None = None
+
+    @property
+    def key(self) -> str:
+        """Turns of one key share a box."""
+        person = f"{self.installation}/{self.person or SHARED}"
+        if self.session is not None:
+            return f"{person}/{self.session}"
+        return person if self.repository is None else f"{person}/r{self.repository}"
 
 
-def new_box(options: LoopOptions, instance: str, session: Session, now: float) -> Box:
-    """The row of a box that this session is the first to use; its name is made from ids that never change."""
-    alone = session.id if options.box_isolation == "session" else None
-    name = box_name(instance, session.installation_id, session.owner_id or SHARED, alone)
-    box = blank(name, now)
-    give(box, options, session)
+def owner_of(options: LoopOptions, session: Session, person: int | None) -> Owner:
+    """The owner of the box in which a turn of `person` (None: the installation) runs in this session."""
+    isolation = options.box_isolation
+    return Owner(
+        session.installation_id,
+        person,
+        None if isolation == "person" else session.repository_id,
+        session.id if isolation == "session" else None,
+    )
+
+
+def owner_key(options: LoopOptions, session: Session, turn: Turn) -> str:
+    """The key of the box that the turn runs in."""
+    return owner_of(options, session, turn.owner_id).key
+
+
+def is_outdated(box: Box, isolation: BoxIsolation) -> bool:
+    """Whether the box is somebody's in another way than boxes are now, so that no turn will ever take it again."""
+    if box.owner_key is None:
+        return False
+    made_for: BoxIsolation = (
+        "session" if box.session_id is not None else "person" if box.repository_id is None else "repository"
+    )
+    return made_for != isolation
+
+
+def new_box(instance: str, owner: Owner, now: float) -> Box:
+    """The row of the owner's box; its name is made from ids that never change."""
+    ids = {"repository": owner.repository, "session": owner.session}
+    box = blank(box_name(instance, owner.installation, owner.person or SHARED, **ids), now)
+    give(box, owner)
     return box
 
 
@@ -30,8 +69,8 @@ def blank(name: str, now: float) -> Box:
     return Box(name=name, token_hash="", token_at=now, generation=int(now), used_at=now, created_at=now)
 
 
-def give(box: Box, options: LoopOptions, session: Session) -> None:
-    """Make the session's owner the owner of `box`, which was nobody's."""
-    box.owner_key = owner_key(options, session)
-    box.installation_id, box.person_id = session.installation_id, session.owner_id
-    box.session_id = session.id if options.box_isolation == "session" else None
+def give(box: Box, owner: Owner) -> None:
+    """Make `owner` the owner of `box`, which was nobody's."""
+    box.owner_key = owner.key
+    box.installation_id, box.person_id = owner.installation, owner.person
+    box.repository_id, box.session_id = owner.repository, owner.session

@@ -7,6 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from k8s.boxes import Boxes, BoxesUnavailable, BoxState, Known
 from loops.boxes import warm_spares
 from loops.boxes.capacity import busy_boxes
+from loops.boxes.owners import is_outdated
 from loops.boxes.troubles import note_trouble
 from loops.context import Clock, Loop
 from loops.store.database import Database
@@ -26,6 +27,7 @@ async def reap(loop: Loop) -> None:
         living = {box.name for box in await loop.boxes.list() if box.state is not BoxState.ABSENT}
         await _mark_gone(loop.clock, loop.database, living)
         await _mark_idle(loop)
+        await _delete_outdated(loop)
         await _stop_marked(loop.boxes, loop.database, living)
         await _delete_homes(loop)
         await warm_spares.keep(loop)
@@ -51,15 +53,14 @@ async def known_boxes(tx: AsyncSession) -> dict[str, Known]:
 
 
 async def end_box_of(loop: Loop, session: Session) -> None:
-    """The session has ended: so does the box that it had for itself, with its home."""
+    """The session has ended: so do the boxes that were for it alone, one for each who asked, with their homes."""
     async with loop.database.read() as tx:
-        name = (await tx.execute(select(Box.name).where(Box.session_id == session.id))).scalar_one_or_none()
-    if name is None:
-        return
-    try:
-        await _delete_home(loop, name, Box.session_id == session.id)
-    except BoxesUnavailable as error:
-        log.warning("box.reaper_postponed", box=name, error=str(error))
+        names = (await tx.execute(select(Box.name).where(Box.session_id == session.id))).scalars().all()
+    for name in names:
+        try:
+            await _delete_home(loop, name, Box.session_id == session.id)
+        except BoxesUnavailable as error:
+            log.warning("box.reaper_postponed", box=name, error=str(error))
 
 
 async def _mark_idle(loop: Loop) -> None:
@@ -94,6 +95,15 @@ async def _mark_gone(clock: Clock, database: Database, living: set[str]) -> None
         found = await tx.execute(update(Box).where(gone).values(stopped_at=clock()).returning(Box.name))
         for name in found.scalars().all():
             log.info("box.gone", box=name)
+
+
+async def _delete_outdated(loop: Loop) -> None:
+    """Boxes of another isolation than the present one, whose turns have ended: nobody will use them or their homes."""
+    async with loop.database.read() as tx:
+        boxes = (await tx.execute(select(Box).where(Box.name.not_in(busy_boxes())))).scalars().all()
+    for box in boxes:
+        if is_outdated(box, loop.options.box_isolation):
+            await _delete_home(loop, box.name, Box.owner_key == box.owner_key)
 
 
 async def _stop_marked(boxes: Boxes, database: Database, living: set[str]) -> None:

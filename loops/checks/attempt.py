@@ -124,7 +124,9 @@ async def _start(loop: Loop, session: Session, sha: str, past: Past, chosen: Rep
         if sha in (await _past(tx, session)).heads:
             return
         fresh = await locked(tx, Session, session.id)
-        turn = await add_turn(tx, fresh, repairs_of(await last_asked(tx, session.id), about), now)
+        asked = await last_asked(tx, session.id)
+        owner = asked.owner_id if asked is not None else fresh.owner_id
+        turn = await add_turn(tx, fresh, repairs_of(asked, about), owner=owner, now=now)
         tx.add(
             Attempt(
                 session_id=session.id,

@@ -141,6 +141,8 @@ def _links(comment: StatusComment) -> str:
         links.insert(0, f"Pull request [#{comment.pull_number}]({comment.pull_url})")
     if comment.owner:
         links.append(f"in the box of {_plain(comment.owner[:100])}")
+    elif comment.turns:
+        links.append("in the installation's box")
     return " · ".join(links)
 
 

@@ -94,7 +94,8 @@ async def status_comment_of(
     loop: Loop, tx: AsyncSession, session: Session, repository: Repository, turns: list[Turn]
 ) -> status_comment.StatusComment:
     """The session as people see it."""
-    people = {turn.requested_by for turn in turns if turn.requested_by} | {session.owner_id}
+    last = turns[-1] if turns else None
+    people = {turn.requested_by for turn in turns} | {last.owner_id if last else session.owner_id}
     logins = {
         person.id: person.login
         for person in (await tx.execute(select(Person).where(Person.id.in_([p for p in people if p])))).scalars()
@@ -115,7 +116,7 @@ async def status_comment_of(
         turns=tuple(_line(turn, logins.get(turn.requested_by or 0, "")) for turn in turns),
         attempt=sum(1 for attempt in attempts if attempt.turn_id > since),
         cap=session.cap,
-        owner=logins.get(session.owner_id or 0, ""),
+        owner=logins.get((last.owner_id if last else session.owner_id) or 0, ""),
         pull_number=session.pull_number,
         pull_url=f"{web}/pull/{session.pull_number}",
         active=active.status if active else None,

@@ -43,12 +43,12 @@ async def take(
         session.outcome, session.reason, session.completed_at = None, None, None
         session.cancel_requested_at, session.cancel_by, session.notes = None, None, []
     if session.trigger is Trigger.AUTOFIX:
-        session.trigger, session.instruction, session.owner_id = ask.trigger, ask.instruction, owner
+        session.trigger, session.instruction = ask.trigger, ask.instruction
         session.branch, session.own_branch, session.base_branch = topic.branch, topic.own_branch, topic.base_branch
         session.head_sha, session.pull_number, session.pull_state = topic.head_sha, topic.pull_number, topic.pull_state
     session.approved_sha = topic.approved_sha or session.approved_sha
-    session.cap = ask.options.cap or cap
-    await add_turn(tx, session, ask, now)
+    session.cap, session.owner_id = ask.options.cap or cap, owner
+    await add_turn(tx, session, ask, owner=owner, now=now)
     return session, AskOutcome.CONTINUED
 
 
@@ -57,12 +57,12 @@ async def begin(tx: AsyncSession, topic: Topic, ask: Ask, *, owner: int | None, 
     session = new_session(topic, ask, owner=owner, cap=cap, now=now)
     tx.add(session)
     await tx.flush()
-    await add_turn(tx, session, ask, now)
+    await add_turn(tx, session, ask, owner=owner, now=now)
     return session
 
 
-async def add_turn(tx: AsyncSession, session: Session, ask: Ask, now: float) -> Turn:
-    """One more turn in a conversation."""
+async def add_turn(tx: AsyncSession, session: Session, ask: Ask, *, owner: int | None, now: float) -> Turn:
+    """One more turn in a conversation, in the box and on the account of `owner` (None: the installation)."""
     last = (await tx.execute(select(func.max(Turn.number)).where(Turn.session_id == session.id))).scalar_one()
     turn = Turn(
         public_id=f"t_{secrets.token_hex(8)}",
@@ -71,6 +71,7 @@ async def add_turn(tx: AsyncSession, session: Session, ask: Ask, now: float) -> 
         status=TurnStatus.QUEUED,
         marker=f"gl-{secrets.token_hex(12)}",
         created_at=now,
+        owner_id=owner,
         **columns(ask),
     )
     tx.add(turn)

@@ -138,7 +138,7 @@ async def _store(tx: AsyncSession, turn: Turn, new: ParsedOutput, now: float, *,
 async def _apply_caps(tx: AsyncSession, turn: Turn) -> None:
     """Have the turn stopped once it, or its session, used more than its `limits` allow."""
     row = await tx.get_one(Turn, turn.id, populate_existing=True)
-    over = Caps.of(row.limits).passed(spent_of(row), await spent_before(tx, row.session_id, row.id))
+    over = Caps.of(row.limits).passed(spent_of(row), await spent_before(tx, row))
     if over is not None and row.stop_reason is None:
         row.stop_reason = over.reason
 

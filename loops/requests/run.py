@@ -12,7 +12,7 @@ from loops.comments import answers
 from loops.comments.broken_config import broken_config
 from loops.context import Loop
 from loops.conversations.asking import AskOutcome, take
-from loops.conversations.finding import Topic, latest
+from loops.conversations.finding import latest
 from loops.conversations.retrying import repeated
 from loops.options import LoopOptions
 from loops.requests.conversion import ask_of_request, topic_of, whole_subject
@@ -47,7 +47,7 @@ async def run(
         listed = [str(problem) for problem in loaded.problems]
         await comments.put_sticky(repo, subject.number, "config", broken_config(config.PATH, listed))
     settings = loaded.config.model_dump(mode="json", exclude_unset=True) if loaded is not None else None
-    if (why := await _cannot_run(loop.database, loop.options, topic, ask, settings or {})) is not None:
+    if (why := await _cannot_run(loop.database, loop.options, ask, topic.installation_id, settings or {})) is not None:
         await answer(repo, request, subject, answers.cannot_run(why, loop.me.names[0]))
         return Decision("refused", why)
     now = loop.clock()
@@ -56,7 +56,7 @@ async def run(
         await remember_installation(tx, request.repo.installation_id, owner, now)
         await remember_repository(tx, request.repo, now, facts)
         await remember_person(tx, request.actor, now)
-        session, taken = await take(tx, topic, ask, owner=request.actor.id, cap=cap, now=now)
+        session, taken = await take(tx, topic, ask, owner=ask.asker.id, cap=cap, now=now)
         if settings is not None and (session.config is None or taken is not AskOutcome.JOINED):
             session.config = settings
         audit(loop.clock, tx, request, taken.value, session)
@@ -66,17 +66,15 @@ async def run(
 
 
 async def _cannot_run(
-    database: Database, options: LoopOptions, topic: Topic, ask: Ask, settings: dict[str, Any]
+    database: Database, options: LoopOptions, ask: Ask, installation: int, settings: dict[str, Any]
 ) -> str | None:
-    """Why the turn that is asked for could not run with the account it would get; None if it can."""
+    """Why the turn that is asked for could not run with the account of who asks; None if it can."""
     async with database.read() as tx:
-        session = await latest(tx, topic)
-        owner = ask.asker.id if session is None else session.owner_id
         try:
             await choose(
                 tx,
-                topic.installation_id,
-                owner,
+                installation,
+                ask.asker.id,
                 options=options_json(ask.options),
                 config=settings,
                 default=options.runtime,

@@ -10,12 +10,9 @@ ASKED, ANSWERED, IN_ALL = 600, 1_500, 12_000
 """Characters of what was asked and answered in one turn, and of everything."""
 
 
-def recap(turns: Sequence[Turn], runtime: str, *, resumed: bool) -> str:
-    """The turns that a turn of `runtime` knows nothing of, oldest first; empty if there are none.
-
-    A `resumed` conversation holds what its own runtime did up to its last turn.
-    """
-    known = max((turn.number for turn in turns if turn.runtime == runtime), default=0) if resumed else 0
+def recap(turns: Sequence[Turn], *, known: int) -> str:
+    """The turns after number `known`, which is the last that the agent's conversation holds; oldest first, empty if
+    there are none."""
     told = [_told(turn) for turn in turns if turn.number > known and turn.status not in OPEN_TURN]
     while sum(map(len, told)) > IN_ALL and len(told) > 1:
         told.pop(0)

@@ -8,12 +8,16 @@ from loops.store.states import TurnStatus
 from loops.store.tables import Turn
 
 
-async def spent_before(tx: AsyncSession, session_id: int, turn_id: int) -> Spent:
-    """What all turns of the session but this one have used."""
-    found = await tx.execute(select(Turn).where(Turn.session_id == session_id, Turn.id != turn_id))
+async def spent_before(tx: AsyncSession, turn: Turn) -> Spent:
+    """What counts against the session's caps beside what the turn itself uses: what other turns of its owner have used.
+
+    Nobody uses up somebody else's caps; but files are those of the branch, whoever changed them.
+    """
+    found = await tx.execute(select(Turn).where(Turn.session_id == turn.session_id, Turn.id != turn.id))
     spent = Spent()
-    for turn in found.scalars():
-        spent += spent_of(turn)
+    for each in found.scalars():
+        used = spent_of(each)
+        spent += used if each.owner_id == turn.owner_id else Spent(files=used.files)
     return spent
 
 

@@ -109,7 +109,7 @@ class Session(Base):
     repository_id: Mapped[int]
     subject_kind: Mapped[SubjectKind]
     subject_number: Mapped[int | None]
-    owner_id: Mapped[int | None]  # person whose box and profile are used; None: the installation's
+    owner_id: Mapped[int | None]  # person who asked last, for people to see: each turn has an owner of its own
     surface: Mapped[Origin]
     trigger: Mapped[Trigger]
     title: Mapped[str]
@@ -180,6 +180,7 @@ class Turn(Base):
     kind: Mapped[TurnKind]
     trigger: Mapped[Trigger]
     requested_by: Mapped[int | None]
+    owner_id: Mapped[int | None]  # person whose box, account and caps it uses; None: the installation's
     delivery: Mapped[str | None]
     source: Mapped[dict[str, Any]] = mapped_column(default=dict)  # the text that asked
     context: Mapped[dict[str, Any]] = mapped_column(default=dict)  # what the prompt is rendered from
@@ -281,6 +282,7 @@ class Box(Base):
     owner_key: Mapped[str | None] = mapped_column(String(100), unique=True)
     installation_id: Mapped[int | None]
     person_id: Mapped[int | None]
+    repository_id: Mapped[int | None]  # None: for all of the owner's, or nobody's yet
     session_id: Mapped[int | None]  # the box ends with this session
     token_hash: Mapped[str]
     former_hash: Mapped[str | None]

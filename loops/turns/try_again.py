@@ -10,6 +10,7 @@ from loops.accounts.limited import fallback_of, limit
 from loops.boxes.box import restart_turn
 from loops.context import Loop
 from loops.runtimes.failures import WORDS, FailureKind
+from loops.sessions.agent_conversation import forget
 from loops.store import journal
 from loops.store.tables import Profile, Session, Turn
 from loops.turns.finishing.report import Report
@@ -58,10 +59,9 @@ async def try_again(tx: AsyncSession, loop: Loop, session: Session, row: Turn, r
     again = await _again(tx, loop, row, report, profile)
     if again is None:
         return False
-    runtime = row.runtime or ""
     if again.afresh or report.result.changes:
         # its checkout is gone with the box's turn: a conversation that remembers edits would build on nothing
-        session.resume = {name: kept for name, kept in session.resume.items() if name != runtime}
+        forget(session, row.runtime or "")
     row.afresh = row.afresh or again.afresh
     restart_turn(row, again.waits, retry_at=again.at)
     await journal.append(tx, row.session_id, [("status", {"text": again.waits})], at=loop.clock(), turn_id=row.id)

@@ -38,7 +38,10 @@ AXES: dict[str, dict[str, Object]] = {
         "ingress": {"ingress": {"enabled": True, "className": "internal"}},
         "webhook": {"ingress": {"webhook": {"enabled": True, "className": "public", "host": "hooks.example.com"}}},
     },
-    "isolation": {"person": {}, "session": {"boxes": {"isolation": "session", "warm": 2}}},
+    "isolation": {
+        "repository": {},
+        "session": {"boxes": {"isolation": "session", "warm": 2}},
+    },
     "egress": {
         "internet": {},
         "any port": {"boxes": {"network": {"ports": []}}},

@@ -26,20 +26,25 @@ LABEL_VALUE = re.compile(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?")
     instance=st.from_regex(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?", fullmatch=True),
     installation=st.integers(1, 2**53),
     person=st.integers(1, 2**53),
+    repository=st.none() | st.integers(1, 2**53),
     session=st.none() | st.integers(1, 2**53),
 )
 def test_box_home_and_secret_have_valid_names_for_every_instance_and_id(
-    instance: str, installation: int, person: int, session: int | None
+    instance: str, installation: int, person: int, repository: int | None, session: int | None
 ) -> None:
-    name = box_name(instance, installation, person, session)
-    assert name == box_name(instance, installation, person, session)
+    name = box_name(instance, installation, person, repository=repository, session=session)
+    assert name == box_name(instance, installation, person, repository=repository, session=session)
     for made in (name, home_name(name), secret_name(name), home_name(spare_name(instance))):
         assert DNS_LABEL.fullmatch(made), made
 
 
-def test_each_session_of_a_person_and_each_spare_has_a_name_of_its_own() -> None:
-    sessions = {box_name("a", 2**53, 2**53, session) for session in (None, 1, 2, 2**53, 2**53 - 1)}
-    assert len(sessions) == 5
+@pytest.mark.parametrize("owner", [1, 2**53])
+def test_each_repository_and_session_of_a_person_and_each_spare_has_a_name_of_its_own(owner: int) -> None:
+    ids = (None, 1, 2, 2**53, 2**53 - 1)
+    boxes = {
+        box_name("a", owner, owner, repository=repository, session=session) for repository in ids for session in ids
+    }
+    assert len(boxes) == 25
     assert spare_name("a") != spare_name("a")
 
 

@@ -1,6 +1,6 @@
 """What the page of a session shows, read in one snapshot."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -18,12 +18,13 @@ from loops.store.tables import Attempt, Effect, Person, Repository, Session, Tur
 
 @dataclass(frozen=True)
 class View:
-    """A session with everything around it."""
+    """A session with everything around it. `owner` asked last; `owners`: for whom each turn runs, by its id."""
 
     session: Session
     turns: Sequence[Turn]
     repository: str
     owner: str
+    owners: Mapping[int, str]
     attempts: int
     comment: str | None
 
@@ -36,7 +37,10 @@ async def view(tx: AsyncSession, session: Session) -> View:
     """Read what belongs to `session`."""
     turns = (await tx.execute(select(Turn).where(Turn.session_id == session.id).order_by(Turn.number))).scalars().all()
     repository = await tx.get(Repository, session.repository_id)
-    owner = await tx.get(Person, session.owner_id) if session.owner_id is not None else None
+    people = {session.owner_id, *(turn.owner_id for turn in turns)} - {None}
+    found = await tx.execute(select(Person.id, Person.login).where(Person.id.in_(people)))
+    logins: dict[int, str] = {row.id: row.login for row in found}
+    owners = {turn.id: logins.get(turn.owner_id or 0, "the installation") for turn in turns}
     attempts = (await tx.execute(select(Attempt.id).where(Attempt.session_id == session.id))).all()
     comment = (
         (
@@ -48,7 +52,7 @@ async def view(tx: AsyncSession, session: Session) -> View:
         .first()
     )
     name = repository.full_name if repository else f"repository {session.repository_id}"
-    return View(session, turns, name, owner.login if owner else "", len(attempts), comment)
+    return View(session, turns, name, logins.get(session.owner_id or 0, ""), owners, len(attempts), comment)
 
 
 def state_html(found: View, diff: str, web_url: str, public_url: str, *, operator: bool) -> str:
@@ -81,6 +85,7 @@ def state_html(found: View, diff: str, web_url: str, public_url: str, *, operato
         names=words.TURNS,
         attempts=found.attempts,
         owner=found.owner,
+        owners=found.owners,
         links=links(found, web_url),
         commit_url=f"{_repository_url(found, web_url)}/commit/",
         checks=checks,

@@ -35,7 +35,7 @@ async def begin_conflict_turn(
         asked = ask_of(turn)
         about = Conflict(conflict.ours, conflict.theirs, tuple(sorted(ours & theirs or ours)), tuple(commits[:30]))
         ask = Ask(Trigger.CONFLICT, asked.asker, about, instruction=asked.instruction, options=asked.options)
-        await add_turn(tx, await locked(tx, Session, session.id), ask, now)
+        await add_turn(tx, await locked(tx, Session, session.id), ask, owner=row.owner_id, now=now)
 
 
 def handed_back(session: Session, turn: Turn) -> str:

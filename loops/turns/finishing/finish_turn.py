@@ -43,7 +43,7 @@ async def finish_turn(loop: Loop, session: Session, action: decide.FinishTurn) -
     async with loop.database.read() as tx:
         turn = await tx.get_one(Turn, action.turn)
         repository = await tx.get_one(Repository, session.repository_id)
-        before = await spent_before(tx, session.id, turn.id)
+        before = await spent_before(tx, turn)
     report = Report.of(turn)
     verdict = _judge(session, turn, report, before)
     publishes = verdict.kind == "publish"

@@ -11,6 +11,7 @@ from loops.boxes.box import ONCE_MORE, restart_turn
 from loops.context import Loop
 from loops.guards.model import shown
 from loops.runtimes import registry
+from loops.sessions.agent_conversation import forget, keep
 from loops.sessions.transitions import move_session, move_turn
 from loops.store import journal
 from loops.store.locking import locked
@@ -107,8 +108,7 @@ def _keep_conversation(session: Session, row: Turn, report: Report) -> None:
     if row.runtime is None:
         return
     if report.retry_fresh:
-        session.resume = {name: kept for name, kept in session.resume.items() if name != row.runtime}
+        forget(session, row.runtime)
     elif report.conversation:
         workdir = (row.spec or {}).get("workdir", "")
-        kept = {"id": report.conversation, "cwd": f"{{home}}/{workdir}", "totals": report.totals}
-        session.resume = {**session.resume, row.runtime: kept}
+        keep(session, row, report.conversation, cwd=f"{{home}}/{workdir}", totals=report.totals)

@@ -182,7 +182,7 @@ async def _withdraw(clock: Clock, database: Database, session: Session, turn: Tu
 async def _limits(loop: Loop, session: Session, turn: Turn) -> dict[str, Any]:
     """The turn's caps. Raises CannotRun where its session has used one of them up."""
     async with loop.database.read() as tx:
-        before = await spent_before(tx, session.id, turn.id)
+        before = await spent_before(tx, turn)
     limits = limits_of(loop, session, ask_of(turn).options, before)
     if (over := Caps.of(limits).used_up(before)) is not None:
         raise CannotRun("", over.reason)

@@ -12,6 +12,7 @@ from github.threads import comments
 from loops.context import Loop
 from loops.prompts import contexts
 from loops.prompts.render import render
+from loops.sessions.agent_conversation import known_turns
 from loops.sessions.ask import Ask, Conflict, RedChecks, ReviewText, ThreadText
 from loops.sessions.ask_columns import ask_of
 from loops.sessions.recap import recap
@@ -37,9 +38,9 @@ async def prompt_of(
     ask = ask_of(turn)
     async with loop.database.read() as tx:
         before = [each for each in await turns_of(tx, session.id) if each.number < turn.number]
-    resumed = runtime in session.resume
+    known = known_turns(session, turn, runtime, before)
     # what a conversation that goes on was told with its last turn need not be told again
-    known = max((each.created_at for each in before if each.runtime == runtime), default=0.0) if resumed else 0.0
+    told = max((each.created_at for each in known), default=0.0)
     about = contexts.TurnContext(
         repository=await repo.full_name(),
         branch=start.branch,
@@ -48,12 +49,12 @@ async def prompt_of(
         asker=ask.asker.login,
         instruction=ask.instruction,
         guidance=await _guidance(repo, session, start.base_sha),
-        summary=recap(before, runtime, resumed=resumed),
+        summary=recap(before, known=max((each.number for each in known), default=0)),
         env_file=wanted.path if wanted and wanted.names else "",
         left_out=_left_out(before),
         lfs=await _has_lfs(repo, start.sha),
     )
-    return render(await _prompt(repo, session, turn, ask, about, known))
+    return render(await _prompt(repo, session, turn, ask, about, told))
 
 
 def _left_out(before: Sequence[Turn]) -> tuple[str, ...]:

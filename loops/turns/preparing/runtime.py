@@ -8,6 +8,7 @@ from loops.accounts.credentials import credential_of, file_to_json, request_to_j
 from loops.context import Loop
 from loops.prompts.render import VERSION
 from loops.runtimes.base import Credential, Resume, TurnRequest
+from loops.sessions.agent_conversation import conversation_of
 from loops.sessions.ask import RedChecks
 from loops.sessions.ask_columns import ask_of, options_json
 from loops.store.tables import Repository, Session, Turn
@@ -21,7 +22,7 @@ async def runtime_of(loop: Loop, session: Session, turn: Turn) -> Chosen:
         return await choose(
             tx,
             session.installation_id,
-            session.owner_id,
+            turn.owner_id,
             options=options_json(ask_of(turn).options),
             config=session.config or {},
             default=loop.options.runtime,
@@ -53,7 +54,7 @@ def spec_of(
             provider=profile.provider if profile else "",
             base_url=(profile.base_url or "") if profile else "",
             credential=credential_of(profile, loop.vault) if profile else Credential(),
-            resume=_resume(session, chosen.runtime.name),
+            resume=_resume(session, turn, chosen.runtime.name),
             max_steps=limits["steps_left"],
             max_cost=limits["cost_left"],
             program=loop.options.command if not chosen.runtime.needs_account else "",
@@ -86,6 +87,6 @@ def spec_of(
     }
 
 
-def _resume(session: Session, runtime: str) -> Resume | None:
-    kept = session.resume.get(runtime)
+def _resume(session: Session, turn: Turn, runtime: str) -> Resume | None:
+    kept = conversation_of(session, turn, runtime)
     return Resume(kept["id"], kept["cwd"], kept.get("totals") or {}) if kept else None

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import cast
 
@@ -13,7 +14,7 @@ from loops.boxes.capacity import Slot, call_queue, end_longest_idle, take_slot
 from loops.boxes.owners import blank
 from loops.boxes.queue import Wait, Why
 from loops.context import Loop
-from loops.conversations.asking import begin
+from loops.conversations.asking import add_turn, begin
 from loops.options import LoopOptions
 from loops.sessions.known_accounts import remember_repository
 from loops.store.database import Database
@@ -38,10 +39,11 @@ async def loop(database: Database) -> AsyncIterator[Loop]:
     yield loop_of(database)
 
 
-async def asked(loop: Loop, person: int, number: int = 5) -> tuple[Session, int]:
+async def asked(loop: Loop, person: int, number: int = 5, repository: int = 7) -> tuple[Session, int]:
     """A session of that person, with a turn in line."""
     async with loop.database.write() as tx:
-        session = await begin(tx, topic(number), mention(by=person), owner=person, cap=3, now=NOW)
+        about = replace(topic(number), repository_id=repository)
+        session = await begin(tx, about, mention(by=person), owner=person, cap=3, now=NOW)
         turn = (await tx.execute(select(Turn.id).where(Turn.session_id == session.id))).scalar_one()
     return session, turn
 
@@ -66,12 +68,12 @@ async def test_fifty_at_once_for_one_person_make_one_box_and_one_has_it(loop: Lo
     workers = [loop_of(Database(loop.database.url)) for _ in range(3)]
     took = await asyncio.gather(*(take_slot(workers[number % 3], *turns[number % 10]) for number in range(50)))
     slots = [slot for slot in took if isinstance(slot, Slot)]
-    assert {slot.box.name for slot in slots} == {"gl-greenloop-3-42"}
+    assert {slot.box.name for slot in slots} == {"gl-greenloop-3-42-r7"}
     assert all(isinstance(each, Wait) and each.why is Why.OWN_BOX for each in took if not isinstance(each, Slot))
     async with loop.database.read() as tx:
         holders = (await tx.execute(select(Turn.id).where(Turn.box.is_not(None)))).scalars().all()
     assert len(holders) == 1
-    assert [box.name for box in await boxes(loop)] == ["gl-greenloop-3-42"]
+    assert [box.name for box in await boxes(loop)] == ["gl-greenloop-3-42-r7"]
     for worker in workers:
         await worker.database.close()
 
@@ -102,12 +104,59 @@ async def test_a_person_keeps_the_spare_they_took_and_its_home(loop: Loop) -> No
     assert again.box.name == "gl-spare-1"
 
 
+async def box_of(loop: Loop, placed: tuple[Session, int]) -> Box:
+    slot = await take_slot(loop, *placed)
+    assert isinstance(slot, Slot)
+    return slot.box
+
+
+@pytest.mark.parametrize(("isolation", "boxes_used"), [("repository", 2), ("session", 3), ("person", 1)])
+async def test_the_work_of_one_person_shares_a_box_as_far_as_the_isolation_says(
+    loop: Loop, isolation: str, boxes_used: int
+) -> None:
+    chosen = loop_of(loop.database, box_isolation=isolation)
+    names = set()
+    for number, repository in [(1, 7), (2, 7), (3, 8)]:
+        session, turn = await asked(loop, 42, number, repository)
+        names.add((await box_of(chosen, (session, turn))).name)
+        await end_turn(loop, turn)
+    assert len(names) == boxes_used
+
+
+@pytest.mark.parametrize("isolation", ["repository", "session", "person"])
+async def test_each_turn_of_a_session_runs_in_the_box_of_who_asked_for_it(loop: Loop, isolation: str) -> None:
+    chosen = loop_of(loop.database, box_isolation=isolation)
+    session, turn = await asked(loop, 42)
+    first = await box_of(chosen, (session, turn))
+    await end_turn(loop, turn)
+    owners: list[int | None] = [43, None, 42]
+    took = []
+    for owner in owners:
+        async with loop.database.write() as tx:
+            row = await tx.get_one(Session, session.id)
+            turn = (await add_turn(tx, row, mention(by=owner or 1), owner=owner, now=NOW)).id
+        took.append(await box_of(chosen, (session, turn)))
+        await end_turn(loop, turn)
+    assert [box.person_id for box in took] == owners
+    assert len({box.name for box in took}) == 3
+    assert took[2].name == first.name
+
+
+async def test_a_turn_that_holds_a_box_of_another_kind_or_owner_gives_it_up(loop: Loop) -> None:
+    former, placed = loop_of(loop.database, box_isolation="person"), await asked(loop, 42)
+    assert (await box_of(former, placed)).name == "gl-greenloop-3-42"
+    assert (await box_of(loop, placed)).name == "gl-greenloop-3-42-r7"
+    async with loop.database.write() as tx:
+        await tx.execute(update(Turn).where(Turn.id == placed[1]).values(owner_id=None))
+    assert (await box_of(loop, placed)).name == "gl-greenloop-3-0-r7"
+
+
 async def test_each_session_has_a_box_of_its_own_where_sessions_are_isolated(loop: Loop) -> None:
     isolated = loop_of(loop.database, box_isolation="session")
     took = [await take_slot(isolated, *await asked(loop, 42, number)) for number in range(2)]
     names = [slot.box.name for slot in took if isinstance(slot, Slot)]
     assert len(set(names)) == 2
-    assert all(name.startswith("gl-greenloop-3-42-") for name in names)
+    assert all(name.startswith("gl-greenloop-3-42-r7-") for name in names)
 
 
 async def test_a_full_house_waits_in_order_and_the_first_is_called_when_a_place_is_free(loop: Loop) -> None:
@@ -124,7 +173,7 @@ async def test_a_full_house_waits_in_order_and_the_first_is_called_when_a_place_
     assert await due(loop) == [turns[2][0].id]
     slot = await take_slot(small, *turns[2])
     assert isinstance(slot, Slot)
-    assert slot.ends == ("gl-greenloop-3-2",)
+    assert slot.ends == ("gl-greenloop-3-2-r7",)
 
 
 async def test_a_session_that_backs_off_does_not_hold_up_the_others(loop: Loop) -> None:
@@ -140,7 +189,7 @@ async def test_the_longest_idle_box_makes_room_and_a_busy_one_never(loop: Loop) 
     for each in (busy, idle):
         await take_slot(loop, *each)
     await end_turn(loop, idle[1])
-    assert await end_longest_idle(loop.clock, loop.database, "gl-another") == "gl-greenloop-3-2"
+    assert await end_longest_idle(loop.clock, loop.database, "gl-another") == "gl-greenloop-3-2-r7"
     assert await end_longest_idle(loop.clock, loop.database, "gl-another") is None
 
 

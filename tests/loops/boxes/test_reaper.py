@@ -8,7 +8,7 @@ from sqlalchemy import select, update
 
 from github.webhooks.outcomes import Repo
 from k8s.boxes import BoxesUnavailable, BoxSpec, BoxState, BoxStatus, Known, Reconciled
-from loops.boxes.reaper import known_boxes, reap
+from loops.boxes.reaper import end_box_of, known_boxes, reap
 from loops.context import Loop
 from loops.conversations.asking import take
 from loops.options import LoopOptions
@@ -77,10 +77,10 @@ def asked(loop: Loop) -> list[tuple[str, str]]:
     return cast(Recorder, loop.boxes).asked
 
 
-async def box(loop: Loop, name: str, *, used: float, stopped: float | None = None) -> None:
+async def box(loop: Loop, name: str, *, used: float, stopped: float | None = None, repository: int | None = 7) -> None:
     async with loop.database.write() as tx:
         values: dict[str, Any] = {"installation_id": 3, "person_id": 1, "token_hash": "x", "created_at": 0.0}
-        values["owner_key"] = f"3/{name}"
+        values |= {"owner_key": f"3/{name}", "repository_id": repository}
         at = None if stopped is None else NOW - stopped
         tx.add(Box(name=name, used_at=NOW - used, stopped_at=at, **values))
     if stopped is None:
@@ -178,7 +178,32 @@ async def test_a_turn_whose_box_is_not_there_is_looked_at_at_once(loop: Loop) ->
     assert (found.trouble_at, session.due_at) == (NOW, NOW)
 
 
-async def test_the_box_of_an_ended_session_goes_with_its_home(loop: Loop) -> None:
+async def test_boxes_of_persons_end_after_their_turns_where_boxes_are_for_a_repository(loop: Loop) -> None:
+    await box(loop, "gl-busy", used=MINUTE, repository=None)
+    await turn(loop, "gl-busy", status="running")
+    await box(loop, "gl-used", used=MINUTE, repository=None)
+    await box(loop, "gl-stopped", used=DAY, stopped=60 * MINUTE, repository=None)
+    await reap(loop)
+    assert sorted(asked(loop)) == [("delete_home", "gl-stopped"), ("delete_home", "gl-used")]
+    async with loop.database.write() as tx:
+        await tx.execute(update(Turn).values(status="done", finished_at=NOW))
+        await tx.execute(update(Session).values(resume={"claude": {"id": "c1"}}))
+    await reap(loop)
+    assert await names(loop) == set()
+    async with loop.database.read() as tx:
+        assert (await tx.execute(select(Session.resume))).scalar_one() == {}
+
+
+@pytest.mark.parametrize("isolation", ["person", "session"])
+async def test_boxes_for_a_repository_end_where_boxes_are_of_another_kind(loop: Loop, isolation: str) -> None:
+    await box(loop, "gl-used", used=MINUTE)
+    await reap(isolated(loop, isolation))
+    assert asked(loop) == [("delete_home", "gl-used")]
+
+
+async def test_the_boxes_of_an_ended_session_go_with_their_homes(loop: Loop) -> None:
+    loop = isolated(loop, "session")
+    await box(loop, "gl-of-another", used=MINUTE)
     await box(loop, "gl-its-own", used=MINUTE)
     await turn(loop, "gl-its-own", status="done", finished_at=NOW - 5)
     async with loop.database.write() as tx:
@@ -189,10 +214,27 @@ async def test_the_box_of_an_ended_session_goes_with_its_home(loop: Loop) -> Non
     async with loop.database.write() as tx:
         await tx.execute(update(Session).values(status="completed", resume={"claude": {"id": "c1"}}))
     await reap(loop)
-    assert asked(loop) == [("delete_home", "gl-its-own")]
+    assert sorted(asked(loop)) == [("delete_home", "gl-its-own"), ("delete_home", "gl-of-another")]
     assert await names(loop) == set()
     async with loop.database.read() as tx:
         assert (await tx.execute(select(Session.resume))).scalar_one() == {}
+
+
+async def test_a_session_that_ends_takes_the_boxes_of_all_who_asked_in_it(loop: Loop) -> None:
+    await box(loop, "gl-alices", used=MINUTE)
+    await turn(loop, "gl-alices", status="done", finished_at=NOW - 5)
+    await box(loop, "gl-bobs", used=MINUTE)
+    async with loop.database.write() as tx:
+        (session,) = (await tx.execute(select(Session))).scalars()
+        await tx.execute(update(Box).values(session_id=session.id))
+    await end_box_of(loop, session)
+    assert await names(loop) == set()
+
+
+def isolated(loop: Loop, isolation: Any) -> Loop:
+    """The same surroundings, with boxes of that kind."""
+    options = LoopOptions(box_warm=0, box_isolation=isolation)
+    return cast(Loop, SimpleNamespace(**{**vars(loop), "options": options}))
 
 
 def warm(loop: Loop, count: int, **more: Any) -> Loop:
