@@ -19,10 +19,30 @@ async def test_a_mention_becomes_green_in_a_pod_of_the_persons_own(tmp_path: Pat
     async with cluster_house(tmp_path) as home:
         home.agent(RIGHT)
         await home.ask()
-        assert (await home.ended()).outcome == "green"
+        session = await home.ended()
+        assert session.outcome == "green"
         (pod,) = await home.found()
-        assert pod["metadata"]["name"].endswith(f"-{home.local.user('alice').id}")
-        assert pod["metadata"]["labels"]["greenloop/login"] == "alice"
+        ids = {"person": str(home.local.user("alice").id), "repository": str(session.repository_id)}
+        assert pod["metadata"]["name"].endswith("-{person}-r{repository}".format_map(ids))
+        labels = {f"greenloop/{key}": value for key, value in {**ids, "login": "alice"}.items()}
+        assert pod["metadata"]["labels"].items() >= labels.items()
+
+
+async def test_who_asks_on_somebody_elses_issue_gets_a_pod_a_home_and_a_token_of_their_own(tmp_path: Path) -> None:
+    async with cluster_house(tmp_path) as home:
+        home.local.add_user("carol")
+        home.local.set_permission(REPOSITORY, "carol", "write")
+        home.agent(RIGHT)
+        number = await home.ask()
+        await home.ended()
+        await home.comment(number, "@greenloop and again", login="carol")
+        await home.turn_ended(2)
+        assert len(await home.sessions()) == 1
+        boxes = [turn.box for turn in await home.turns()]
+        for kind, suffix in [("Pod", ""), ("PersistentVolumeClaim", "-home"), ("Secret", "-token")]:
+            owners = {each["metadata"]["name"]: each["metadata"]["labels"] for each in await home.found(kind)}
+            assert [owners[f"{box}{suffix}"]["greenloop/login"] for box in boxes] == ["alice", "carol"], kind
+            assert len(owners) == 2
 
 
 async def test_a_pod_deleted_by_hand_costs_one_more_try(tmp_path: Path) -> None:
