@@ -6,6 +6,7 @@ from typing import Any
 
 import structlog
 from sqlalchemy import update
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from github.client import errors
 from github.client.permanent_errors import LATE, PERMANENT, most_tries
@@ -26,7 +27,7 @@ from loops.sessions.snapshots import snapshot, turns_of
 from loops.store import leases
 from loops.store.locking import locked
 from loops.store.states import SessionStatus
-from loops.store.tables import Session
+from loops.store.tables import Installation, Repository, Session
 from loops.turns.finishing.finish_turn import finish_turn
 from loops.turns.preparing.prepare import prepare
 
@@ -128,8 +129,10 @@ async def _back_off(loop: Loop, session_id: int, error: Exception) -> float | No
         session = await locked(tx, Session, session_id)
         session.failures += 1
         failures = session.failures
+        lost = await _is_lost(tx, session, error)
     gone = is_uninstalled(error)
-    final = failures >= (UNINSTALLED_TRIES if gone else most_tries(error, GIVE_UP_AFTER))
+    tries = 1 if lost else UNINSTALLED_TRIES if gone else most_tries(error, GIVE_UP_AFTER)
+    final = failures >= tries
     log.warning("session.failed_step", session=session_id, failures=failures, final=final, exc_info=error)
     if not final:
         delay = min(BACK_OFF_LIMIT, 0.5 * 2 ** min(failures, 12))
@@ -138,7 +141,10 @@ async def _back_off(loop: Loop, session_id: int, error: Exception) -> float | No
         await uninstalled(loop, session.installation_id)
         await finish(loop, session, decide.Finish(SessionStatus.CANCELLED, reason=ENDS[Change.UNINSTALLED]))
         return None  # nobody can be told
-    await finish(loop, session, decide.Finish(SessionStatus.FAILED, reason=reason_of(error)))
+    if session.cancel_by is not None:  # it was to end anyway, and that is why it ends
+        await finish(loop, session, decide.Finish(SessionStatus.CANCELLED, reason=decide.cancelled(session.cancel_by)))
+    else:
+        await finish(loop, session, decide.Finish(SessionStatus.FAILED, reason=reason_of(error)))
     try:
         await update_comment(loop, session_id)
     except errors.GitHubError as untold:
@@ -147,3 +153,13 @@ async def _back_off(loop: Loop, session_id: int, error: Exception) -> float | No
         if failures < UNTOLD_AFTER and not isinstance(untold, (*PERMANENT, *LATE)):
             return loop.clock() + BACK_OFF_LIMIT
     return None
+
+
+async def _is_lost(tx: AsyncSession, session: Session, error: Exception) -> bool:
+    """Whether `error` says no more than GitHub has told: that the App may not work in the session's repository now."""
+    installation = await tx.get(Installation, session.installation_id)
+    if isinstance(error, errors.InstallationSuspended):
+        return installation is not None and installation.suspended_at is not None
+    repository = await tx.get_one(Repository, session.repository_id)
+    gone = repository.removed_at is not None or (installation is not None and installation.removed_at is not None)
+    return gone and isinstance(error, (*PERMANENT, *LATE))

@@ -93,6 +93,8 @@ async def _remember(tx: AsyncSession, news: LifecycleEvent, now: float) -> None:
         if news.change in (Change.ARCHIVED, Change.UNARCHIVED):
             archived = news.change is Change.ARCHIVED
             await tx.execute(update(Repository).where(Repository.id == news.repo.id).values(archived=archived))
+        if news.change is Change.REPOSITORY_DELETED:
+            await tx.execute(update(Repository).where(Repository.id == news.repo.id).values(removed_at=now))
         if news.change is Change.DEFAULT_BRANCH_CHANGED and news.repo.default_branch:
             branch = news.repo.default_branch
             await tx.execute(update(Repository).where(Repository.id == news.repo.id).values(default_branch=branch))

@@ -1,5 +1,6 @@
 """GitHub as it is on bad days: webhooks get lost, limits are met, and the world changes under a session."""
 
+import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -7,10 +8,13 @@ from pathlib import Path
 import pytest
 
 from app.process.wiring import open_loop
+from github.client import permanent_errors
 from github.emulator.acts import installations, repositories
 from github.emulator.options import EmulatorOptions
+from loops.conversations.cancelling import cancel
 from loops.requests.missed_deliveries import redeliver_missed
-from loops.store.tables import Delivery, Installation
+from loops.store.locking import locked
+from loops.store.tables import Delivery, Installation, Session
 from tests.e2e.house import REPOSITORY, House, house
 
 RIGHT = "pathlib.Path('value.txt').write_text('right')"
@@ -104,6 +108,22 @@ async def test_a_suspended_installation_ends_its_sessions_and_one_that_is_back_w
     await home.comment(number, "@greenloop once more")
     await home.handled("issue_comment", 2)
     assert (await home.ended()).outcome == "green"
+
+
+async def test_a_refusal_on_the_way_to_its_end_does_not_change_why_a_session_ends(
+    home: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(permanent_errors, "PERMANENT_TRIES", 1)
+    home.agent(f"time.sleep(60); {RIGHT}")
+    await home.comment(await home.issue(), "@greenloop fix it")
+    await running(home)
+    (session,) = await home.sessions()
+    async with home.database.write() as tx:
+        await cancel(tx, await locked(tx, Session, session.id), "alice", time.time())
+    (installation,) = home.local.store.installations
+    installation.suspended_at = home.local.hub.clock.now()
+    session = await home.ended()
+    assert (session.status, session.reason) == ("cancelled", "cancelled by alice")
 
 
 async def test_a_suspension_whose_webhook_got_lost_is_learnt_from_the_refusal(home: House) -> None:
