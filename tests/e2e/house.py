@@ -111,20 +111,24 @@ class House:
         await upgrade(self.settings.database)
         self.database = Database(self.settings.database)
         self._stack.push_async_callback(self.database.close)
-        self._stack.push_async_callback(self._end_boxes)
         web = server(open_web(self.settings, redis_url), boxes=boxes, signals=False)
         serving = asyncio.create_task(web.serve([listening]))
         self.stop = asyncio.Event()
         working = asyncio.create_task(run_worker(self.settings, redis_url, stop=self.stop))
 
-        async def end() -> None:
-            self.stop.set()
+        async def end_web() -> None:
             web.should_exit = True
-            await asyncio.gather(working, serving)
+            await serving
             listening.close()
             boxes.close()
 
-        self._stack.push_async_callback(end)
+        async def end_worker() -> None:
+            self.stop.set()
+            await working
+
+        self._stack.push_async_callback(end_web)
+        self._stack.push_async_callback(self._end_boxes)  # while the web is there: a runner goes once it has reported
+        self._stack.push_async_callback(end_worker)
 
         async def started() -> bool:
             return web.started
