@@ -127,28 +127,31 @@ async def head(repository: RepositoryHandle, name: str, *, max_age: float = 0.0)
     return str(found["object"]["sha"])
 
 
-async def file_at(repository: RepositoryHandle, path: str, ref: str) -> bytes | None:
-    """The content of the file `path` at `ref` (branch or SHA), or None. GitHub follows links inside the repository.
+async def file_at(repository: RepositoryHandle, path: str, ref: str | None) -> bytes | None:
+    """The content of the file `path` at `ref` (branch or SHA; None: the default branch, whatever it is called now), or
+    None. GitHub follows links inside the repository.
 
     Raises UnreadableAnswer for more than 1 MB, which is the API's limit, and where something else than a file is.
     """
     try:
-        lasting = UNCHANGING if _SHA.match(ref) else 0.0
-        found = await repository.get(f"contents/{quoted(path)}", params={"ref": ref}, max_age=lasting)
+        lasting = UNCHANGING if ref and _SHA.match(ref) else 0.0
+        params = {"ref": ref} if ref else None
+        found = await repository.get(f"contents/{quoted(path)}", params=params, max_age=lasting)
     except (NotFound, EmptyRepository):
         return None
+    where = ref or "the default branch"
     kind = str(found.get("type")) if isinstance(found, dict) else "directory"
     if kind != "file":
-        raise UnreadableAnswer(f"{path} at {ref} is a {kind}, and no file")
+        raise UnreadableAnswer(f"{path} at {where} is a {kind}, and no file")
     if found.get("encoding") != "base64":
-        raise UnreadableAnswer(f"{path} at {ref} is too large for the contents API ({found.get('size')} bytes)")
+        raise UnreadableAnswer(f"{path} at {where} is too large for the contents API ({found.get('size')} bytes)")
     return base64.b64decode(found.get("content") or "")
 
 
-async def settings(repository: RepositoryHandle, default_branch: str) -> Loaded:
+async def settings(repository: RepositoryHandle) -> Loaded:
     """The repository's `.github/greenloop.yml`, from its default branch only."""
     try:
-        return load(await file_at(repository, PATH, f"refs/heads/{default_branch}"))
+        return load(await file_at(repository, PATH, None))
     except UnreadableAnswer as error:
         return Loaded(RepositoryConfig(), (Problem(1, 1, "", str(error)),))
 

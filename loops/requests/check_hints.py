@@ -62,7 +62,7 @@ def _handle(loop: Loop, hint: Hint) -> RepositoryHandle:
 async def _unasked(loop: Loop, repo: RepositoryHandle, hint: Hint) -> Decision:
     """A red commit that no session is about."""
     facts = await queries.facts(repo, max_age=queries.SOON)
-    loaded = await queries.settings(repo, facts.default_branch)
+    loaded = await queries.settings(repo)
     found = await _topic(loop, repo, hint, loaded.config, facts.default_branch)
     if isinstance(found, str):
         return Decision("ignored", found)

@@ -13,9 +13,9 @@ from loops.context import Loop
 from loops.store.tables import Session
 
 
-def label_of(me: Me, config: RepositoryConfig | None) -> str:
+def label_of(me: Me, config: RepositoryConfig) -> str:
     """The label of a repository with these settings."""
-    return config.label if config is not None and "label" in config.model_fields_set else me.label
+    return config.label if "label" in config.model_fields_set else me.label
 
 
 def is_among(label: str, names: Iterable[str]) -> bool:
@@ -25,9 +25,8 @@ def is_among(label: str, names: Iterable[str]) -> bool:
 
 async def is_ours(loop: Loop, repo: RepositoryHandle, label: str) -> bool:
     """Whether setting `label` in this repository asks us."""
-    facts = await queries.facts(repo, max_age=queries.SOON)
-    loaded = await queries.settings(repo, facts.default_branch) if facts.default_branch else None
-    return is_among(label_of(loop.me, loaded.config if loaded else None), [label])
+    loaded = await queries.settings(repo)
+    return is_among(label_of(loop.me, loaded.config), [label])
 
 
 async def was_ours(loop: Loop, repo: RepositoryHandle, label: str) -> bool:

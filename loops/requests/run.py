@@ -39,15 +39,15 @@ async def run(
             return Decision("answered", "nothing to repeat")
         ask = again
     facts = await queries.facts(repo, max_age=queries.SOON)
-    loaded = await queries.settings(repo, facts.default_branch) if facts.default_branch else None
+    loaded = await queries.settings(repo)
     cap = loop.options.cap
-    if loaded is not None and "attempts" in loaded.config.limits.model_fields_set:
+    if "attempts" in loaded.config.limits.model_fields_set:
         cap = loaded.config.limits.attempts
-    if loaded is not None and loaded.problems:
+    if loaded.problems:
         listed = [str(problem) for problem in loaded.problems]
         await comments.put_sticky(repo, subject.number, "config", broken_config(config.PATH, listed))
-    settings = loaded.config.model_dump(mode="json", exclude_unset=True) if loaded is not None else None
-    if (why := await _cannot_run(loop.database, loop.options, ask, topic.installation_id, settings or {})) is not None:
+    settings = loaded.config.model_dump(mode="json", exclude_unset=True)
+    if (why := await _cannot_run(loop.database, loop.options, ask, topic.installation_id, settings)) is not None:
         await answer(repo, request, subject, answers.cannot_run(why, loop.me.names[0]))
         return Decision("refused", why)
     now = loop.clock()
@@ -57,7 +57,7 @@ async def run(
         await remember_repository(tx, request.repo, now, facts)
         await remember_person(tx, request.actor, now)
         session, taken = await take(tx, topic, ask, owner=ask.asker.id, cap=cap, now=now)
-        if settings is not None and (session.config is None or taken is not AskOutcome.JOINED):
+        if session.config is None or taken is not AskOutcome.JOINED:
             session.config = settings
         audit(loop.clock, tx, request, taken.value, session)
         wake = session.wake

@@ -10,7 +10,6 @@ from github.publishing.commits import commit_message
 from github.publishing.lfs import LargeFile
 from github.publishing.publish import Publication, Published, publish
 from github.publishing.trees import FileChange
-from github.repositories import queries
 from github.repositories.queries import Pull
 from k8s.runner.protocol import Result
 from loops.context import Loop
@@ -83,7 +82,7 @@ async def _push(
 
 async def _open_pull(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, fork: Pull | None) -> None:
     draft = bool((session.config or {}).get("draft_until_green", True))
-    base, _ = await base_of(repo, session, turn, await queries.facts(repo, max_age=queries.SOON), max_age=queries.SOON)
+    base, _ = await base_of(repo, session, turn)
     pull = await pulls.open_or_find(
         repo,
         branch=session.branch or "",

@@ -18,13 +18,12 @@ async def admit(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn
         raise CannotStart(Reason.NO_ACCESS, f"{login} has no write access to {await repo.full_name()}.")
     if session.surface is Origin.GITHUB or session.config is not None:
         return
-    facts = await queries.facts(repo)
-    loaded = (await queries.settings(repo, facts.default_branch)) if facts.default_branch else None
+    loaded = await queries.settings(repo)
     async with loop.database.write() as tx:
         fresh = await locked(tx, Session, session.id)
-        fresh.config = loaded.config.model_dump(mode="json", exclude_unset=True) if loaded else {}
-        if loaded is not None and loaded.problems:
+        fresh.config = loaded.config.model_dump(mode="json", exclude_unset=True)
+        if loaded.problems:
             fresh.notes = [*fresh.notes, broken_config(config.PATH, list(map(str, loaded.problems)))]
-        if loaded is not None and "attempts" in loaded.config.limits.model_fields_set:
+        if "attempts" in loaded.config.limits.model_fields_set:
             fresh.cap = loaded.config.limits.attempts
         session.config, session.cap = fresh.config, fresh.cap

@@ -62,7 +62,7 @@ async def _begin(loop: Loop, repo: RepositoryHandle, session: Session, turn: Tur
     facts = await queries.facts(repo, max_age=queries.SOON)
     if facts.archived:
         raise CannotStart("archived", f"{facts.full_name} is archived, so nothing can be pushed to it.")
-    base, base_sha = await base_of(repo, session, turn, facts)
+    base, base_sha = await base_of(repo, session, turn)
     if base_sha is None and ask_of(turn).options.base:
         raise CannotStart("no_base", f"There is no branch `{base}` in {facts.full_name}.")
     if base_sha is None:
@@ -100,19 +100,18 @@ async def _tip(clock: Clock, repo: RepositoryHandle, session: Session, branch: s
     return tip
 
 
-async def base_of(
-    repo: RepositoryHandle, session: Session, turn: Turn, facts: queries.Facts, *, max_age: float = 0.0
-) -> tuple[str, str | None]:
-    """The branch that the work is for, and its head (None: it is not there), as it was within the last `max_age` s.
+async def base_of(repo: RepositoryHandle, session: Session, turn: Turn) -> tuple[str, str | None]:
+    """The branch that the work is for, and its head now (None: it is not there).
 
     One that is gone, as after a rename, gives way to the default branch, unless somebody named it.
     """
     named = ask_of(turn).options.base
-    base = named or session.base_branch or facts.default_branch
-    sha = await queries.head(repo, base, max_age=max_age) if base else None
-    if sha is None and not named and facts.default_branch not in ("", base):
-        base = facts.default_branch
-        sha = await queries.head(repo, base, max_age=max_age)
+    base = named or session.base_branch or (await queries.facts(repo, max_age=queries.SOON)).default_branch
+    sha = await queries.head(repo, base) if base else None
+    if sha is None and not named:
+        default = (await queries.facts(repo)).default_branch  # what was kept may be from before a rename
+        if default not in ("", base):
+            base, sha = default, await queries.head(repo, default)
     return base, sha
 
 

@@ -70,12 +70,12 @@ async def test_settings_come_from_the_default_branch_only(
     clone = await Clone(spot, tmp_path / "c").start()
     await clone.commit({".github/greenloop.yml": "limits:\n  attempts: 9\n"})
     await clone.push("topic")
-    assert (await settings(repository, "trunk")).config.limits.attempts == 3
+    assert (await settings(repository)).config.limits.attempts == 3
     await clone.push("trunk")
-    assert (await settings(repository, "trunk")).config.limits.attempts == 9
+    assert (await settings(repository)).config.limits.attempts == 9
     await clone.commit({".github/greenloop.yml": "limts:\n"})
     await clone.push("trunk")
-    assert (await settings(repository, "trunk")).problems[0].line == 1
+    assert (await settings(repository)).problems[0].line == 1
 
 
 async def test_a_repository_without_commits_is_no_crash(local: LocalGitHub, connect: Connect) -> None:
@@ -84,7 +84,7 @@ async def test_a_repository_without_commits_is_no_crash(local: LocalGitHub, conn
     known = await facts(repository)
     assert await head(repository, known.default_branch) is None
     assert await branch(repository, known.default_branch) is None
-    assert (await settings(repository, known.default_branch)).problems == ()
+    assert (await settings(repository)).problems == ()
 
 
 async def test_pull_requests_are_found_by_branch_and_by_commit(
