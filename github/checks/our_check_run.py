@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from github.client.defuse import defused_plain, outgoing
 from github.client.errors import NotFound
 from github.client.repository import RepositoryHandle
 from github.client.scopes import Scope
@@ -93,7 +94,7 @@ async def annotate(repository: RepositoryHandle, check_run_id: int, notes: Seque
             "start_line": note.line,
             "end_line": note.line,
             "annotation_level": "failure",
-            "message": clip_bytes(note.message) or "red",
+            "message": clip_bytes(defused_plain(note.message)) or "red",
         }
         for note in notes[:MAX_NOTES]
     ]
@@ -116,9 +117,10 @@ async def find_check(repository: RepositoryHandle, wanted: OwnCheck) -> int | No
 def _body(wanted: OwnCheck, now: float) -> dict[str, Any]:
     if len(wanted.buttons) > MAX_ACTIONS:
         raise ValueError(f"a check run has at most {MAX_ACTIONS} buttons, not {len(wanted.buttons)}")
-    output = {"title": wanted.title[:MAX_TITLE] or wanted.name, "summary": clip_bytes(wanted.summary) or wanted.title}
+    title = defused_plain(wanted.title)[:MAX_TITLE] or wanted.name
+    output = {"title": title, "summary": outgoing(wanted.summary, clip_bytes) or title}
     if wanted.text:
-        output["text"] = clip_bytes(wanted.text)
+        output["text"] = outgoing(wanted.text, clip_bytes)
     body: dict[str, Any] = {
         "name": wanted.name,
         "external_id": wanted.external_id,

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from github.client.defuse import defused_plain, visible
 from github.client.errors import EmptyRepository, NotFound
 from github.client.repository import RepositoryHandle
 from github.client.scopes import Scope
@@ -26,7 +27,6 @@ _SKIP = re.compile(
 _TRAILERS = re.compile(
     rf"^[ \t]*(?:skip-checks|request-checks|{TRAILER}|co-authored-by|signed-off-by)[ \t]*:.*$", re.IGNORECASE | re.M
 )
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +46,14 @@ def commit_message(subject: str, body: str, *, turn: str, co_authors: Sequence[C
     """The message of a turn's commit, whatever an agent wrote.
 
     What would stop checks from running (`[skip ci]` and its kin, `skip-checks:`) is taken out, and so are trailers that
-    only we may write.
+    only we may write; issues are not closed by it, and nobody is mentioned.
     """
-    title = " ".join(_clean(subject).split()) or "Apply the requested change"
+    title = one_line(subject) or "Apply the requested change"
     if len(title) > MAX_SUBJECT:
         title = title[: MAX_SUBJECT - 1].rstrip() + "…"
     trailers = [f"{TRAILER}: {turn}"]
     trailers += [f"Co-authored-by: {each.login} <{each.email}>" for each in dict.fromkeys(co_authors)]
-    text = _clean(body)[:MAX_BODY].strip()
+    text = defused_plain(_clean(body)[:MAX_BODY]).strip()
     return "\n\n".join(part for part in (title, text, "\n".join(trailers)) if part) + "\n"
 
 
@@ -90,8 +90,13 @@ async def find_turn(repository: RepositoryHandle, branch: str, turn: str) -> str
     return None
 
 
+def one_line(text: str) -> str:
+    """A title that does nothing: also a pull request's becomes a commit's, where it is squashed."""
+    return defused_plain(" ".join(_clean(text).split()))
+
+
 def _clean(text: str) -> str:
-    previous = None
+    previous, text = None, visible(text)
     while text != previous:  # taking one out may join the halves of another
-        previous, text = text, _CONTROL.sub("", _TRAILERS.sub("", _SKIP.sub("", text)))
+        previous, text = text, _TRAILERS.sub("", _SKIP.sub("", text))
     return text

@@ -1,5 +1,6 @@
 """A turn's commit, and somebody else's push to its branch meanwhile: merged where that is clean, never overwritten."""
 
+from github.client.defuse import defused_plain
 from github.client.errors import Conflict, NotVisibleYet
 from github.client.repository import RepositoryHandle
 from github.client.scopes import Scope
@@ -40,7 +41,8 @@ async def merge(repository: RepositoryHandle, branch: str, parent: str, commit: 
     body = {
         "base": branch,
         "head": commit,
-        "commit_message": f"Merge what was pushed to {branch} meanwhile\n\n{TRAILER}: {turn}-merge\n",
+        "commit_message": defused_plain(f"Merge what was pushed to {branch} meanwhile")
+        + f"\n\n{TRAILER}: {turn}-merge\n",
     }
     await branches.refuse_unless_ours_to_write(repository, branch)
     try:

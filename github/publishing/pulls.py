@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from github.client.defuse import outgoing
 from github.client.errors import AlreadyExists, GitHubError, Invalid, PermissionMissing, RefusedBranch
 from github.client.repository import RepositoryHandle
 from github.client.scopes import Scope
-from github.client.text import MAX_BODY, clip
+from github.publishing.commits import one_line
 from github.repositories.queries import Pull, pull, pulls_of_branch, read_pull
 
 MAX_TITLE = 256
@@ -16,16 +17,24 @@ _READY = """mutation($id: ID!) {
 
 
 async def open_or_find(
-    repository: RepositoryHandle, *, branch: str, base: str, title: str, body: str, draft: bool = True
+    repository: RepositoryHandle,
+    *,
+    branch: str,
+    base: str,
+    title: str,
+    body: str,
+    draft: bool = True,
+    closes: int | None = None,
 ) -> Pull:
-    """The open pull request from our `branch`, made if there is none.
+    """The open pull request from our `branch`, made if there is none. `closes`: the one issue that it may close.
 
     Where drafts do not exist (private repositories of free plans) it is opened as a plain one. Raises RefusedBranch for
     `branch` = `base` and a base that is not there, NotVisibleYet where GitHub sees no commits between the two.
     """
     if branch == base:
         raise RefusedBranch(f"a pull request from {branch!r} into itself makes no sense: name another base")
-    wanted = {"title": _title(title), "head": branch, "base": base, "body": clip(body, MAX_BODY), "draft": draft}
+    wanted: dict[str, Any] = {"title": _title(title), "head": branch, "base": base, "draft": draft}
+    wanted["body"] = outgoing(body, closes=closes)
     try:
         return await _create(repository, wanted)
     except AlreadyExists:
@@ -53,7 +62,7 @@ async def update(
     if title is not None:
         wanted["title"] = _title(title)
     if body is not None:
-        wanted["body"] = clip(body, MAX_BODY)
+        wanted["body"] = outgoing(body)
     if state is not None:
         wanted["state"] = state
     answer = await repository.request("PATCH", f"pulls/{number}", scope=Scope.PUBLISH, json=wanted)
@@ -87,5 +96,5 @@ async def _create(repository: RepositoryHandle, wanted: dict[str, Any]) -> Pull:
 
 
 def _title(title: str) -> str:
-    line = " ".join(title.split()) or "Changes by Greenloop"
+    line = one_line(title) or "Changes by Greenloop"
     return line if len(line) <= MAX_TITLE else line[: MAX_TITLE - 1].rstrip() + "…"

@@ -5,9 +5,11 @@ from collections import deque
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from typing import Any
 
 from github.client.app import Identity
+from github.client.defuse import outgoing
 from github.client.errors import Forbidden, GitHubError, Gone, Invalid, NotFound
 from github.client.repository import RepositoryHandle
 from github.client.scopes import Scope
@@ -54,9 +56,9 @@ def marker(key: str) -> str:
 
 
 def marked(key: str, body: str) -> str:
-    """`body` under its marker, within GitHub's limit."""
+    """`body`, defused, under its marker, within GitHub's limit."""
     line = marker(key) + "\n"
-    return line + clip(body, MAX_BODY - length(line))
+    return line + outgoing(body, partial(clip, limit=MAX_BODY - length(line)))
 
 
 async def put_sticky(

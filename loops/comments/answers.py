@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
+from github.client.defuse import defused
 from loops.comments.public_text import public_text
 
 
 def help_text(handle: str) -> str:
     """What can be asked for."""
     name = f"@{handle}"
-    return f"""**{name}** works on this issue or pull request in a box of your own and opens a pull request.
+    return f"""`{name}` works on this issue or pull request in a box of your own and opens a pull request.
 
 | comment | what happens |
 | --- | --- |
@@ -24,13 +25,13 @@ Options, anywhere on the line, for that task: `--runtime NAME`, `--model NAME`, 
 
 def problems(found: Sequence[str], handle: str) -> str:
     """Why a mention was not taken."""
-    listed = "\n".join(f"- {problem}" for problem in found)
+    listed = "\n".join(f"- {defused(problem)}" for problem in found)
     return f"I did not start, because I could not read all of this:\n\n{listed}\n\n`@{handle} help` shows what I take."
 
 
 def cannot_run(reason: str, handle: str) -> str:
     """Why no agent was started."""
-    return f"I did not start: {public_text(reason, ())}\n\n`@{handle} help` shows what can be asked for."
+    return f"I did not start: {defused(public_text(reason, ()))}\n\n`@{handle} help` shows what can be asked for."
 
 
 def nothing_open(handle: str) -> str:
@@ -63,4 +64,5 @@ def repairs(on: bool, handle: str) -> str:
 
 def broken(reason: str) -> str:
     """Something of ours is broken: the person still gets an answer."""
-    return f"I could not take this up, and it is not your fault: {reason}. It is recorded; please try again later."
+    why = defused(reason)
+    return f"I could not take this up, and it is not your fault: {why}. It is recorded; please try again later."

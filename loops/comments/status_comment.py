@@ -4,6 +4,7 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from github.client.defuse import defused, defused_plain
 from github.client.text import clip
 from loops.checks.shown_evidence import RedCheck
 from loops.prompts.fence import fence
@@ -98,9 +99,9 @@ def render(comment: StatusComment) -> str:
         parts += [_folded(check) for check in comment.evidence[:SHOWN_CHECKS]]
     if comment.excused:
         more = f"\n- and {len(comment.excused) - EXCUSED} more" if len(comment.excused) > EXCUSED else ""
-        listed = "\n".join(f"- {_plain(each)}" for each in comment.excused[:EXCUSED])
+        listed = "\n".join(f"- {defused(each)}" for each in comment.excused[:EXCUSED])
         parts.append(f"**Not green, and not counted:**\n{listed}{more}")
-    parts += [clip(note, NOTE, " …") for note in _bounded(comment.notes)]
+    parts += [clip(defused(note), NOTE, " …") for note in _bounded(comment.notes)]
     if comment.turns:
         parts.append(_table(comment))
     parts.append(_footer(comment))
@@ -140,7 +141,7 @@ def _links(comment: StatusComment) -> str:
     if comment.pull_number:
         links.insert(0, f"Pull request [#{comment.pull_number}]({comment.pull_url})")
     if comment.owner:
-        links.append(f"in the box of {_plain(comment.owner[:100])}")
+        links.append(f"in the box of {defused(comment.owner[:100])}")
     elif comment.turns:
         links.append("in the installation's box")
     return " · ".join(links)
@@ -186,7 +187,7 @@ def _waiting(comment: StatusComment) -> str:
 def _failure(comment: StatusComment) -> str:
     reason = comment.reason or Reason.AGENT_FAILED
     told = explain(reason, comment.handle)
-    detail = f" ({_plain(detail_of(reason))[:NOTE]})" if detail_of(reason) else ""
+    detail = f" ({defused(detail_of(reason))[:NOTE]})" if detail_of(reason) else ""
     return f"**Reason:** {told.what}{detail}\n\n**Next:** {told.next}"
 
 
@@ -202,8 +203,8 @@ def _table(comment: StatusComment) -> str:
         commit = f"[{turn.commit[:7]}]({comment.repository_url}/commit/{turn.commit})" if turn.commit else ""
         cells = (
             str(turn.number),
-            _plain(turn.asked[:80]),
-            _plain(turn.state[:80]) + (f" ({_plain(turn.runtime)})" if turn.runtime else ""),
+            defused(turn.asked[:80]),
+            defused(turn.state[:80]) + (f" ({defused(turn.runtime)})" if turn.runtime else ""),
             commit,
             str(turn.files or ""),
             *_spent(turn.tokens, turn.cost),
@@ -231,7 +232,7 @@ def _footer(comment: StatusComment) -> str:
 
 def _folded(check: RedCheck) -> str:
     """Why a check is red, folded: the full log is a link away."""
-    name = _plain(check.name[:200])
+    name = html.escape(defused_plain(_code(check.name)), quote=False)
     log = f"\n\n[Full log]({check.url})" if check.url.startswith(("https://", "http://")) else ""
     said = fence(check.brief, EVIDENCE)
     return f"<details><summary>Why {name} is red</summary>\n\n{said}{log}\n\n</details>"
@@ -244,20 +245,15 @@ def _bounded(notes: Sequence[str]) -> Sequence[str]:
 
 
 def _sentence(text: str) -> str:
-    return _plain(f"{text[:1].upper()}{text[1:NOTE].rstrip('.')}.") if text else ""
+    return defused(f"{text[:1].upper()}{text[1:NOTE].rstrip('.')}.") if text else ""
 
 
 def _quoted(text: str) -> str:
-    return "\n".join(f"> {_plain(line)}" for line in text[:NOTE].splitlines())
+    return "\n".join(f"> {line}" for line in defused(clip(text, NOTE, " …")).split("\n"))
 
 
 def _code(text: str) -> str:
     return text.replace("`", "'").replace("\n", " ")[:200]
-
-
-def _plain(text: str) -> str:
-    """Text of others in our comment: no HTML, and nobody is mentioned by it."""
-    return html.escape(text, quote=False).replace("@", "@\u200b")
 
 
 def excused_lines(checks: "dict[str, object] | None") -> Sequence[str]:

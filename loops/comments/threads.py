@@ -4,6 +4,7 @@ from functools import partial
 
 import structlog
 
+from github.client.defuse import defused
 from github.client.errors import Invalid, NotFound, PermissionMissing
 from github.client.repository import RepositoryHandle
 from github.threads import reviews
@@ -23,7 +24,7 @@ async def answer_threads(loop: Loop, repo: RepositoryHandle, session: Session, t
     """Answer the threads whose turns have a commit; each once."""
     for turn in turns:
         if session.pull_number and turn.commit_sha:
-            said = (turn.message or "").strip()[:1000] if registry.answers(turn.runtime) else ""
+            said = defused((turn.message or "").strip()[:1000]) if registry.answers(turn.runtime) else ""
             body = f"Done in {turn.commit_sha}." + (f"\n\n{said}" if said else "")
             for number, thread in enumerate(_threads(turn)):
                 key = f"{turn.public_id}:{number}" if number else turn.public_id

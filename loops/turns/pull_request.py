@@ -1,5 +1,6 @@
 """What a pull request of ours, and a commit in it, says. Pure."""
 
+from github.client.defuse import defused
 from github.repositories.queries import Pull
 from loops.runtimes import registry
 from loops.sessions.ask import RedChecks
@@ -13,15 +14,20 @@ def pull_title(session: Session) -> str:
     return " ".join(session.title.split())[:200] or "Work by Greenloop"
 
 
+def closed_by(session: Session) -> int | None:
+    """The issue that is done once the pull request is merged."""
+    return session.subject_number if session.subject_kind is SubjectKind.ISSUE else None
+
+
 def pull_body(session: Session, turn: Turn, public_url: str, handle: str, *, fork: Pull | None = None) -> str:
     """The description: what it is for, what the agent said, where to watch, how to talk to us."""
     parts = []
-    if session.subject_kind is SubjectKind.ISSUE and session.subject_number:
-        parts.append(f"Closes #{session.subject_number}.")
+    if number := closed_by(session):
+        parts.append(f"Closes #{number}.")
     if fork is not None:
         parts.append(f"Goes on with #{fork.number} by {fork.author or 'a deleted account'}, from {fork.head_sha}.")
     if turn.message and registry.answers(turn.runtime):
-        parts.append(turn.message.strip()[:4000])
+        parts.append(defused(turn.message.strip()[:4000]))
     asked = ask_of(turn).asker.login
     by = f" for {asked}" if asked else ""
     parts.append(

@@ -8,6 +8,7 @@ import pytest
 from app.web.pages import shown_diff
 from app.web.pages.entries import blocks
 from app.web.pages.render import html
+from github.client.defuse import defused
 from github.webhooks.mentions import read
 from k8s.runner.protocol import Change
 from loops.checks.shown_evidence import RedCheck
@@ -123,6 +124,7 @@ WORK: dict[str, Callable[[str], object]] = {
     "the page's entries": entered,
     "the comment on a session": commented,
     "what is said in public": lambda text: public_text(text, ADDRESSES),
+    "what goes to GitHub": defused,
     **{f"output of {name}": printed(name) for name in names()},
 }
 
@@ -136,6 +138,13 @@ def test_secrets_are_looked_for_in_linear_time() -> None:
 def test_what_others_write_is_read_in_linear_time(name: str) -> None:
     for family, piece in FAMILIES.items():
         assert dearer(WORK[name], piece) <= MORE_THAN_LINEAR, family
+
+
+@pytest.mark.parametrize(
+    "piece", ["`", "`a", "``` ", "> ", "\\", "fix ", "fix-.-.", "@", "![", "http://a@", "`" * 9 + " "]
+)
+def test_text_for_github_is_defused_in_linear_time(piece: str) -> None:
+    assert dearer(defused, piece, (2_000, 20_000, 200_000)) <= MORE_THAN_LINEAR
 
 
 def test_logs_are_distilled_in_linear_time() -> None:

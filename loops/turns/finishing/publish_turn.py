@@ -21,7 +21,7 @@ from loops.store.states import PullState, TurnKind
 from loops.store.tables import Blob, Person, Session, Turn
 from loops.turns import forks
 from loops.turns.preparing.start import base_of
-from loops.turns.pull_request import commit_subject, pull_body, pull_title
+from loops.turns.pull_request import closed_by, commit_subject, pull_body, pull_title
 
 
 async def publish_turn(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, result: Result) -> Published:
@@ -90,6 +90,7 @@ async def _open_pull(loop: Loop, repo: RepositoryHandle, session: Session, turn:
         title=pull_title(session),
         body=pull_body(session, turn, loop.options.public_url, loop.me.names[0], fork=fork),
         draft=draft,
+        closes=closed_by(session),
     )
     now = loop.clock()
     async with loop.database.write() as tx:
