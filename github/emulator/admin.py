@@ -188,6 +188,10 @@ class Admin:
             raise KeyError(f"{full_name} has no issue {number}")
         return self.call(lambda: comments.by_mail(self.hub.forge, issue, self.user(login), text, header))
 
+    def notified(self, login: str) -> list[str]:
+        """The pages of the texts that mentioned somebody."""
+        return [each.url for each in self.store.notifications if each.user.login.lower() == login.lower()]
+
     def guard_environment(self, full_name: str, environment: str) -> None:
         """Let jobs of that environment wait until somebody approves."""
         self.repository(full_name).guarded_environments.add(environment)

@@ -123,6 +123,7 @@ def state(local: Admin) -> Json:
         "deliveries": [
             {"guid": d.guid, "event": d.event, "action": d.action, "status": d.status} for d in store.deliveries
         ],
+        "notifications": [{"login": n.user.login, "reason": n.reason, "url": n.url} for n in store.notifications],
         "faults": local.hub.faults.listed(),
         "busy": local.hub.hooks.busy or local.hub.ci.busy,
     }

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from github.emulator.actions.engine import Engine
+from github.emulator.acts.references import References
 from github.emulator.faults import Faults
 from github.emulator.forge import Forge
 from github.emulator.limits import Limits
@@ -33,7 +34,7 @@ class Hub:
         self.hooks = HookEngine(self.store, self.faults, options)
         self.forge = Forge(self.store, self.hooks)
         self.ci = Engine(self.forge, self.faults, self.mint, options)
-        self.forge.followers.append(self.ci.follow)
+        self.forge.followers += [self.ci.follow, References(self.forge).follow]
 
     def listen_at(self, web_url: str, logs_url: str) -> None:
         """Learn the origins that the server got."""

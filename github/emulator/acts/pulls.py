@@ -1,8 +1,5 @@
 """Pull requests: opened, brought up to date with their branches, merged, made drafts and ready."""
 
-import re
-
-from github.emulator.acts.issues import closed as close
 from github.emulator.acts.issues import tell
 from github.emulator.forge import Forge
 from github.emulator.git import refs
@@ -13,9 +10,6 @@ from github.emulator.store.repositories import Repository
 from github.emulator.store.store import Store
 from github.emulator.store.users import User
 from github.emulator.views import users
-
-# words by which a merge into the default branch closes an issue
-CLOSING = re.compile(r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):? #(\d+)\b", re.IGNORECASE)
 
 
 def opened(
@@ -129,11 +123,6 @@ def merged(forge: Forge, pull: Pull, sha: str, by: User) -> None:
     issue = pull.issue
     issue.state, issue.closed_at, issue.closed_by, issue.updated_at = "closed", now, by, now
     tell(forge, issue, "closed", by)
-    if pull.base_ref == pull.repository.default_branch:
-        for number in CLOSING.findall(f"{issue.title}\n{issue.body or ''}"):
-            named = forge.store.issue(pull.repository, int(number))
-            if named is not None and named.pull is None:
-                close(forge, named, by)
 
 
 def reviewers_requested(forge: Forge, pull: Pull, people: list[User], by: User) -> None:

@@ -13,6 +13,7 @@ from github.emulator.store.comments import Comment
 from github.emulator.store.deliveries import Delivery
 from github.emulator.store.installations import Installation, InstallationToken
 from github.emulator.store.issues import Issue, Pull
+from github.emulator.store.notifications import Notification
 from github.emulator.store.reactions import Reaction
 from github.emulator.store.repositories import Label, Repository, Ruleset
 from github.emulator.store.reviews import Review, ReviewComment, Thread
@@ -68,6 +69,7 @@ class Store:
         self.jobs: Table[Job] = Table(25_000_000_000)
         self.artifacts: Table[Artifact] = Table(3_300_000_000)
         self.deliveries: Table[Delivery] = Table(160_000_000_000)
+        self.notifications: Table[Notification] = Table(7_300_000_000)
         self.hooks: _Counter = _Counter(480_000_000)
         self.tokens: dict[str, InstallationToken] = {}
         self.authorizations: dict[str, PendingAuthorization] = {}
