@@ -31,6 +31,10 @@ _CLOSING = re.compile(
 )
 _URL = re.compile(r"https?://[^\s<>]{1,2000}", re.IGNORECASE)
 _MENTION = re.compile(r"(?<![A-Za-z0-9])@(?=[A-Za-z0-9_])")
+_SHOWN = re.compile(
+    r"!(?=\[)|<(?=!--|/?(?:img|picture|source|video|audio|svg|iframe|script|style|details|summary|a)[\s/>])",
+    re.IGNORECASE,
+)
 _FENCE = re.compile(r"[ \t]*(?P<mark>`{3,}(?=[^`]*\Z)|~{3,})(?P<info>.*)\Z")
 _QUOTE = re.compile(r" {0,3}> ?")
 _FOLD = re.compile(r"<details><summary>(?P<title>[^<>]*)</summary>")
@@ -61,8 +65,8 @@ def defused(text: str, *, closes: int | None = None, folds: bool = False) -> str
 
 
 def defused_plain(text: str) -> str:
-    """A title, or the message of a commit or an annotation, which are no Markdown."""
-    return _apart(_no_closing(visible(text), None))
+    """A title, or the message of a commit or an annotation: no Markdown, but release notes make some of it."""
+    return _SHOWN.sub(rf"\g<0>{APART}", _apart(_no_closing(visible(text), None)))
 
 
 def visible(text: str) -> str:

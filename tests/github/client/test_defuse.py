@@ -91,6 +91,7 @@ def test_a_title_or_a_commit_closes_nothing_and_mentions_nobody(text: str) -> No
     assert not CLOSES.search(safe)
     assert not MENTIONS.search(re.sub(r"https?://\S+", "", safe))
     assert defused_plain(safe) == safe
+    assert not {"html_inline", "image"} & {each.type for each in tokens(safe)[0] if each.content != "<pre>"}
 
 
 @pytest.mark.parametrize(
