@@ -18,7 +18,7 @@ from github.emulator.forge import Event, Forge
 from github.emulator.options import EmulatorOptions
 from github.emulator.store.checks import CheckRun
 from github.emulator.store.repositories import Repository
-from github.emulator.store.runs import Job, Run
+from github.emulator.store.runs import Job, Run, Workflow
 from github.emulator.store.users import User
 from github.emulator.tokens import Mint
 
@@ -167,9 +167,9 @@ class Engine:
         self._launch(run, one)
         return True
 
-    def dispatch(self, repository: Repository, workflow: str, ref: str, inputs: dict[str, Any], by: User) -> Run:
+    def dispatch(self, workflow: Workflow, ref: str, inputs: dict[str, Any], by: User) -> Run:
         """Run a workflow by hand. Raises `CannotStart` with GitHub's words."""
-        start = self._starter.dispatched(repository, workflow, ref, inputs, by)
+        start = self._starter.dispatched(workflow, ref, inputs, by)
         self._go(start)
         return start.run
 

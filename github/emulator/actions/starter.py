@@ -16,7 +16,7 @@ from github.emulator.git.refs import Update
 from github.emulator.store.apps import ACTIONS_ID
 from github.emulator.store.issues import Pull
 from github.emulator.store.repositories import Repository
-from github.emulator.store.runs import Run
+from github.emulator.store.runs import Run, Workflow
 from github.emulator.store.users import User
 
 Json = dict[str, Any]
@@ -135,13 +135,12 @@ class Starter:
             starts.append(StartedRun(run, one))
         return starts
 
-    def dispatched(self, repository: Repository, workflow: str, ref: str, inputs: Json, by: User) -> StartedRun:
-        """A run by hand of the workflow with that file name or id. Raises `CannotStart`."""
+    def dispatched(self, workflow: Workflow, ref: str, inputs: Json, by: User) -> StartedRun:
+        """A run by hand of that workflow as it is at `ref`. Raises `CannotStart`."""
+        repository, path = workflow.repository, workflow.path
         sha = repository.git.resolve(ref.removeprefix("refs/heads/").removeprefix("refs/tags/"))
         if sha is None:
             raise CannotStart(f"No ref found for: {ref}")
-        row = self._store.workflows.get(int(workflow)) if workflow.isdigit() else None
-        path = row.path if row is not None else f"{planning.FOLDER}/{workflow}"
         one = next((each for each in planning.workflows(repository.git, sha) if each.path == path), None)
         wanted = one.spec.triggers.get("workflow_dispatch") if one is not None and one.spec is not None else None
         if one is None or wanted is None:

@@ -8,6 +8,7 @@ import time
 import uuid
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import unquote
 
 import structlog
 from starlette.requests import Request
@@ -57,7 +58,8 @@ class Pipeline:
 
     async def answer(self, request: Request) -> Response:
         """The response to one call. Nothing a caller sends makes it raise."""
-        hub, path = self._hub, str(request.scope["path"])  # `request.url` would end at a "#"
+        # as it was sent: a slash inside a name is `%2F`, and ends no part of the path
+        hub, path = self._hub, request.scope["raw_path"].decode("ascii", "replace")
         if path == "/api/graphql":  # beside /api/v3, not below it
             path = "/graphql"
         path = path.removeprefix("/api/v3") or "/"
@@ -85,7 +87,7 @@ class Pipeline:
             raise Refusal(400, f"{version} is not a supported version. Supported versions: {', '.join(known)}.")
         if not request.headers.get("user-agent"):
             raise Refusal(403, _AGENT)
-        faults = hub.faults.for_call(method, path)
+        faults = hub.faults.for_call(method, unquote(path))
         for fault in faults:
             await _suffer(fault)
         route, params = self._route(method, path)
@@ -133,14 +135,15 @@ class Pipeline:
         return result, route.template
 
     def _route(self, method: str, path: str) -> tuple[Route, dict[str, str]]:
-        """Paths by repository id are the same routes."""
+        """Paths by repository id are the same routes. Parameters are unquoted."""
         found = self.table.match(method, path)
         if found is None and path.startswith("/repositories/"):
             _, _, number, *rest = path.split("/", 3)
             found = self.table.match(method, "/repos/-/" + "/".join([number, *rest]))
         if found is None:
             raise not_found()
-        return found
+        route, params = found
+        return route, {name: unquote(value) for name, value in params.items()}
 
     def _response(self, request: Request, answer: Answer, body: Any, headers: Mapping[str, str]) -> Response:
         if answer.empty or answer.status in (204, 304):

@@ -115,6 +115,15 @@ class Store:
     def jobs_of(self, run: Run, attempt: int | None = None) -> list[Job]:
         return [j for j in self.jobs if j.run is run and attempt in (None, j.attempt)]
 
+    def forget_run(self, run: Run) -> None:
+        """Drop a run with its jobs and artifacts; its checks stay."""
+        for job in self.jobs_of(run):
+            self.jobs.remove(job)
+        for artifact in self.artifacts:
+            if artifact.run is run:
+                self.artifacts.remove(artifact)
+        self.runs.remove(run)
+
     def jobs_at(self, run: Run, attempt: int) -> list[Job]:
         """The jobs of an attempt as a whole: its own, and those that it took over from the attempts before."""
         past = [job for job in self.jobs_of(run) if job.attempt <= attempt]

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from github.emulator import blobs
 from github.emulator.actions.shelf import job_path, run_path
-from github.emulator.actions.starter import CannotStart
 from github.emulator.api.call import Answer, Call, Listing
 from github.emulator.api.route import Route
 from github.emulator.errors import Refusal, invalid, not_found, unprocessable
@@ -33,13 +32,13 @@ def find_job(call: Call) -> Job:
 
 
 def listed(call: Call) -> Listing:
-    """Newest first; `status` takes a conclusion as well."""
+    return matching(call, [row for row in call.store.runs if row.repository is call.repository])
+
+
+def matching(call: Call, rows: list[Run]) -> Listing:
+    """Those of the runs that the query asks for, newest first; `status` takes a conclusion as well."""
     query = call.query
-    rows = [
-        row
-        for row in call.store.runs
-        if row.repository is call.repository and not call.lags("runs", row.id, row.created_at)
-    ]
+    rows = [row for row in rows if not call.lags("runs", row.id, row.created_at)]
     wanted: dict[str, Callable[[Run], str | None]] = {
         "head_sha": lambda row: row.head_sha,
         "branch": lambda row: row.head_branch,
@@ -57,6 +56,15 @@ def listed(call: Call) -> Listing:
 
 def get(call: Call) -> Answer:
     return Answer(200, views.run(call.store, find(call)))
+
+
+def delete(call: Call) -> Answer:
+    """The run with its attempts, jobs and logs; its checks stay."""
+    row = find(call)
+    if row.status != "completed":
+        raise Refusal(403, "Could not delete the workflow run")
+    call.store.forget_run(row)
+    return Answer(204, empty=True)
 
 
 def attempt(call: Call) -> Answer:
@@ -89,18 +97,18 @@ def job(call: Call) -> Answer:
 
 def job_logs(call: Call) -> Answer:
     """The address of the log, whether or not there is one yet: the blob store answers for that."""
-    return _found(call, job_path(find_job(call)))
+    return elsewhere(call, job_path(find_job(call)))
 
 
 def run_logs(call: Call) -> Answer:
     row = find(call)
     if row.status != "completed":
         raise not_found()
-    return _found(call, run_path(row, row.attempt))
+    return elsewhere(call, run_path(row, row.attempt))
 
 
 def attempt_logs(call: Call) -> Answer:
-    return _found(call, run_path(find(call), call.number("attempt_number")))
+    return elsewhere(call, run_path(find(call), call.number("attempt_number")))
 
 
 def rerun(call: Call) -> Answer:
@@ -129,29 +137,6 @@ def approve(call: Call) -> Answer:
     return Answer(201, {})
 
 
-def dispatch(call: Call) -> Answer:
-    """204; since 2026-03-10 200 with the run."""
-    inputs = call.get("inputs") or {}
-    if not isinstance(inputs, dict):
-        raise unprocessable("inputs must be an object")
-    try:
-        workflow, ref = call.params["workflow_id"], call.text("ref", "Run")
-        run = call.hub.ci.dispatch(call.repository, workflow, ref, inputs, call.user)
-    except CannotStart as error:
-        raise unprocessable(str(error)) from error
-    if call.version == "2022-11-28":
-        return Answer(204, empty=True)
-    shown = views.run(call.store, run)
-    return Answer(200, {"workflow_run_id": run.id, "run_url": shown["url"], "html_url": shown["html_url"]})
-
-
-def repository_dispatch(call: Call) -> Answer:
-    kind, payload = call.text("event_type", "RepositoryDispatch"), call.get("client_payload") or {}
-    body = {"branch": call.repository.default_branch, "client_payload": payload}
-    call.forge.emit("repository_dispatch", kind, body, call.repository, call.user)
-    return Answer(204, empty=True)
-
-
 def pending_deployments(call: Call) -> Answer:
     """Approve or reject environments that jobs wait for; an environment's id is the place of its name here."""
     run, state = find(call), call.get("state")
@@ -165,25 +150,8 @@ def pending_deployments(call: Call) -> Answer:
     return Answer(200, [])
 
 
-def artifacts(call: Call) -> Listing:
-    row = find(call)
-    rows = [each for each in call.store.artifacts if each.run is row and call.query.get("name") in (None, each.name)]
-    return Listing(rows, lambda each: views.artifact(call.store, each), "artifacts")
-
-
-def artifact_zip(call: Call) -> Answer:
-    row = call.store.artifacts.get(call.number("artifact_id"))
-    if row is None or row.run.repository is not call.repository or call.params["archive_format"] != "zip":
-        raise not_found()
-    return _found(call, f"/artifacts/{row.id}.zip")
-
-
-def workflows(call: Call) -> Listing:
-    rows = [row for row in call.store.workflows if row.repository is call.repository]
-    return Listing(rows, lambda row: views.workflow(call.store, row), "workflows")
-
-
-def _found(call: Call, path: str) -> Answer:
+def elsewhere(call: Call, path: str) -> Answer:
+    """Where the blob at `path` can be had, for a minute."""
     return Answer(302, None, {"location": blobs.signed_url(call.hub, path)}, empty=True)
 
 
@@ -196,6 +164,7 @@ def _began(began: bool, message: str) -> Answer:
 ROUTES = [
     Route("GET", RUNS, listed, READ),
     Route("GET", RUN, get, READ),
+    Route("DELETE", RUN, delete, WRITE),
     Route("GET", f"{RUN}/attempts/{{attempt_number}}", attempt, READ),
     Route("GET", f"{RUN}/jobs", jobs, READ),
     Route("GET", f"{RUN}/attempts/{{attempt_number}}/jobs", jobs_of_attempt, READ),
@@ -209,9 +178,4 @@ ROUTES = [
     Route("GET", f"{JOB}/logs", job_logs, READ),
     Route("POST", f"{JOB}/rerun", rerun_job, WRITE),
     Route("POST", f"{RUN}/pending_deployments", pending_deployments, "deployments:write"),
-    Route("POST", f"{REPO}/actions/workflows/{{workflow_id}}/dispatches", dispatch, WRITE),
-    Route("POST", f"{REPO}/dispatches", repository_dispatch, "contents:write"),
-    Route("GET", f"{RUN}/artifacts", artifacts, READ),
-    Route("GET", f"{REPO}/actions/artifacts/{{artifact_id}}/{{archive_format}}", artifact_zip, READ),
-    Route("GET", f"{REPO}/actions/workflows", workflows, READ),
 ]

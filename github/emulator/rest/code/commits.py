@@ -1,7 +1,6 @@
 """Commits as history: listed, shown, compared, and the pull requests they are in."""
 
 from typing import Any
-from urllib.parse import unquote
 
 from github.emulator.api.call import Answer, Call, Listing, diff_answer
 from github.emulator.api.route import Route
@@ -20,7 +19,7 @@ MAX_COMPARED = 250
 def resolve(call: Call, name: str) -> str:
     """The commit of a sha, branch or tag. 422 for a sha nobody knows, 404 for another name, 409 when empty."""
     refuse_empty(call)
-    sha = call.repository.git.resolve(unquote(name))
+    sha = call.repository.git.resolve(name)
     if sha is None:
         raise unprocessable(f"No commit found for SHA: {name}") if SHA.fullmatch(name) else not_found()
     return sha
@@ -76,7 +75,7 @@ def _end(call: Call, name: str) -> tuple[Repository, str]:
         if found is None:
             raise not_found()
         repository, name = found, branch
-    sha = repository.git.resolve(unquote(name))
+    sha = repository.git.resolve(name)
     if sha is None:
         raise not_found()
     if repository is not call.repository:

@@ -4,7 +4,7 @@ import base64
 import binascii
 import posixpath
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from github.emulator.api.call import Answer, Call
 from github.emulator.api.route import Route
@@ -52,7 +52,7 @@ def _followed(git: GitRepository, commit: str, link: TreeEntry, path: str) -> Tr
 
 def get(call: Call) -> Answer:
     repository, git = call.repository, call.repository.git
-    path = unquote(call.params.get("path", "")).strip("/")
+    path = call.params.get("path", "").strip("/")
     ref = call.query.get("ref") or repository.default_branch
     if git.empty:
         raise Refusal(404, "This repository is empty.")
@@ -86,27 +86,21 @@ def get(call: Call) -> Answer:
 def put(call: Call) -> Answer:
     """Create or replace one file on a branch."""
     repository, git = call.repository, call.repository.git
-    path, message = unquote(call.params["path"]), call.text("message", "Commit")
-    branch = call.get("branch") or repository.default_branch
+    path, message = call.params["path"], call.text("message", "Commit")
     try:
         data = base64.b64decode(call.text("content", "Commit"), validate=False)
     except (binascii.Error, ValueError):
         raise unprocessable("content is not valid Base64") from None
-    ref = f"refs/heads/{branch}"
-    head = refs.sha_of(git, ref)
-    if head is None and not git.empty:
-        raise Refusal(404, f"Branch {branch} not found")
+    branch, head = _branch(call)
     old = git.entry(head, path) if head else None
-    if old is not None and call.get("sha") is None:
-        raise Refusal(422, 'Invalid request.\n\n"sha" wasn\'t supplied.')
-    if old is not None and call.get("sha") != old.sha:
-        raise Refusal(409, f"{path} does not match {call.get('sha')}")
+    if old is not None:
+        _refuse_other_blob(call, path, old)
     try:
         tree = trees.build(git, [trees.Entry(path, old.mode if old else "100644", None, data)], head)
     except trees.BadTree as error:
         raise invalid("Commit", "path") from error
     made = _commit(call, tree, head, message)
-    move(call, Update(head or ZERO, made.sha, ref))
+    move(call, Update(head or ZERO, made.sha, f"refs/heads/{branch}"))
     entry = git.entry(made.sha, path)
     if entry is None:
         raise not_found()
@@ -115,6 +109,42 @@ def put(call: Call) -> Answer:
         "commit": views.git_commit(call.store, repository, made),
     }
     return Answer(200 if old else 201, body)
+
+
+def delete(call: Call) -> Answer:
+    """Delete one file of a branch. A client may send what it says in the query."""
+    git, path = call.repository.git, call.params["path"]
+    call.body = {**call.query, **(call.body or {})}
+    message = call.text("message", "Commit")
+    branch, head = _branch(call)
+    old = git.entry(head, path) if head else None
+    if head is None or old is None or old.kind != "blob":
+        raise not_found()
+    _refuse_other_blob(call, path, old)
+    try:
+        tree = trees.build(git, [trees.Entry(path, old.mode, None)], head)
+    except trees.BadTree as error:
+        raise invalid("Commit", "path") from error
+    made = _commit(call, tree, head, message)
+    move(call, Update(head, made.sha, f"refs/heads/{branch}"))
+    return Answer(200, {"content": None, "commit": views.git_commit(call.store, call.repository, made)})
+
+
+def _branch(call: Call) -> tuple[str, str | None]:
+    """The branch to write, and its head: None in an empty repository."""
+    name, git = call.get("branch") or call.repository.default_branch, call.repository.git
+    head = refs.sha_of(git, f"refs/heads/{name}")
+    if head is None and not git.empty:
+        raise Refusal(404, f"Branch {name} not found")
+    return name, head
+
+
+def _refuse_other_blob(call: Call, path: str, there: TreeEntry) -> None:
+    """Raise unless the caller names the blob that it replaces."""
+    if call.get("sha") is None:
+        raise Refusal(422, 'Invalid request.\n\n"sha" wasn\'t supplied.')
+    if call.get("sha") != there.sha:
+        raise Refusal(409, f"{path} does not match {call.get('sha')}")
 
 
 def _commit(call: Call, tree: str, head: str | None, message: str) -> Commit:
@@ -132,4 +162,5 @@ ROUTES = [
     Route("GET", CONTENTS, get, "contents:read"),
     Route("GET", "/repos/{owner}/{repo}/contents", get, "contents:read"),
     Route("PUT", CONTENTS, put, "contents:write"),
+    Route("DELETE", CONTENTS, delete, "contents:write"),
 ]

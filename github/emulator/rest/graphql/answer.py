@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from graphql import GraphQLError, GraphQLResolveInfo, graphql_sync
+from graphql import GraphQLResolveInfo, graphql_sync
 
 from github.emulator.acts import comments, pulls, reviews
 from github.emulator.api.access import sees
@@ -11,6 +11,8 @@ from github.emulator.api.call import Answer, Call
 from github.emulator.api.route import Route
 from github.emulator.clock import iso
 from github.emulator.git import commits
+from github.emulator.rest.graphql import errors
+from github.emulator.rest.graphql.errors import RefusedQuery
 from github.emulator.rest.graphql.rollup import rollup_of
 from github.emulator.rest.graphql.schema import SCHEMA
 from github.emulator.store.issues import Pull
@@ -23,13 +25,6 @@ PAGE = 100
 CONTENTS = {"THUMBS_UP": "+1", "THUMBS_DOWN": "-1"}
 Json = dict[str, Any]
 Info = GraphQLResolveInfo[Any]
-
-
-class RefusedQuery(GraphQLError):
-    """An error of GitHub's own kind: `type` beside the message."""
-
-    def __init__(self, kind: str, message: str) -> None:
-        super().__init__(message, extensions={"type": kind})
 
 
 class Root:
@@ -219,19 +214,10 @@ def answer(call: Call) -> Answer:
         root_value=Root(call),
         variable_values=call.get("variables") or {},
     )
-    body: Json = {"data": result.data}
-    if result.errors:
-        body["errors"] = [_error(error) for error in result.errors]
-    return Answer(200, body)
-
-
-def _error(error: GraphQLError) -> Json:
-    shown: Json = {"message": error.message, "locations": error.formatted.get("locations", [])}
-    if error.path:
-        shown["path"] = error.path
-    if kind := (error.extensions or {}).get("type"):
-        shown["type"] = kind
-    return shown
+    shown = [errors.shown(error) for error in result.errors or []]
+    if shown and all("path" not in error for error in shown):  # nothing was asked of any field
+        return Answer(200, {"errors": shown})
+    return Answer(200, {"data": result.data} | ({"errors": shown} if shown else {}))
 
 
 ROUTES = [Route("POST", "/graphql", answer, "any")]

@@ -90,6 +90,20 @@ jobs: {a: {runs-on: x, steps: [{run: 'test "${{ inputs.word }}${{ github.event.i
     assert [run["conclusion"] for run in await runs(house, token)] == ["success"]
 
 
+async def test_a_workflow_is_known_by_its_file_on_the_default_branch_or_by_having_run(house: House, token: str) -> None:
+    text = "on: {workflow_dispatch: {}, push: {branches: [ran]}}\njobs: {a: {runs-on: x, steps: [{run: 'true'}]}}\n"
+    for branch in ("idle", "ran"):
+        await house.commit(token, branch, {f".github/workflows/{branch}.yml": text}, base="main")
+    await house.local.idle()
+    workflows = f"{REPO}/actions/workflows"
+    for name, status in (("ci.yml", 422), ("ran.yml", 204), ("idle.yml", 404), ("none.yml", 404)):
+        ref = "main" if name == "ci.yml" else name.removesuffix(".yml")
+        started = await house.ask("POST", f"{workflows}/{name}/dispatches", token, json={"ref": ref})
+        assert (name, started.status_code) == (name, status)
+    listed = (await house.ask("GET", workflows, token)).json()["workflows"]
+    assert {row["path"].rsplit("/", 1)[1] for row in listed} == {"ci.yml", "ran.yml"}
+
+
 async def test_a_group_has_one_at_work_and_one_in_line(house: House, token: str) -> None:
     flag = house.folder / "flag"
     text = f"""
