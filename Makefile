@@ -7,7 +7,7 @@ ROOMS := app github loops k8s
 DEMO_LOCK := app/demo/requirements.lock
 REQUIRED := loops/evidence/recognise/required.json
 
-.PHONY: demo test test-cluster check fmt bench bench-evidence lock clean
+.PHONY: demo test test-cluster test-github check fmt bench bench-evidence lock clean
 
 demo: $(VENV)/$(if $(findstring native,$(DEMO_ARGS)),.dev,.runtime)
 	$(BIN)/greenloop demo $(if $(KEEP),--keep) $(DEMO_ARGS)
@@ -21,6 +21,24 @@ test: $(VENV)/.dev
 test-cluster: $(VENV)/.dev
 	@test -n "$(KUBECONFIG)" -a -n "$(IMAGE)" || { echo "usage: make test-cluster KUBECONFIG=FILE IMAGE=NAME-OF-THE-BOX-IMAGE" >&2; exit 2; }
 	GREENLOOP_TEST_KUBECONFIG="$(KUBECONFIG)" GREENLOOP_TEST_IMAGE="$(IMAGE)" GREENLOOP_TEST_HOST="$(HOST)" $(BIN)/python -m pytest -m cluster -v --timeout 600 $(TEST_ARGS)
+
+# What is known of GitHub, held against GitHub itself: make test-github TOKEN_FILE=… REPOSITORY=owner/name [API_URL=…]
+test-github: $(VENV)/.dev
+	@test -n "$(TOKEN_FILE)" -a -n "$(REPOSITORY)" || { echo "$$TEST_GITHUB_USAGE" >&2; exit 2; }
+	@test -s "$(TOKEN_FILE)" || { echo "TOKEN_FILE=$(TOKEN_FILE): there is no such file, or it is empty" >&2; exit 2; }
+	GREENLOOP_TEST_GITHUB_TOKEN_FILE="$(abspath $(TOKEN_FILE))" GREENLOOP_TEST_GITHUB_REPOSITORY="$(REPOSITORY)" $(if $(API_URL),GREENLOOP_TEST_GITHUB_API_URL="$(API_URL)") \
+	  $(BIN)/python -m pytest -n 0 -v -rs --timeout 1200 tests/github/contract $(TEST_ARGS)
+
+define TEST_GITHUB_USAGE
+usage: make test-github TOKEN_FILE=FILE REPOSITORY=OWNER/NAME [API_URL=https://HOST/api/v3] [TEST_ARGS=…]
+
+  TOKEN_FILE   a file with a token: a person's (classic with `repo` and `workflow`, or fine-grained), or an installation's
+  REPOSITORY   a scratch repository with at least one commit, which that token may write
+
+Branches contract-…/… are made and deleted there; pull requests and issues that are opened are closed. The default
+branch is never written. docs/local-github.md says more.
+endef
+export TEST_GITHUB_USAGE
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

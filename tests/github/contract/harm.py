@@ -1,0 +1,56 @@
+"""What no exchange may ask of a GitHub on which somebody's work may lie."""
+
+import re
+from typing import Any
+
+
+class HarmfulRequest(Exception):
+    """The request would change more than what the suite made itself."""
+
+
+_SAFE_ROOTS = ("git/", "pulls", "issues", "labels", "statuses/", "check-runs", "check-suites", "contents/", "actions/")
+_MERGE = re.compile(r"pulls/\d+/merge|merges|forks|dispatches|rulesets|branches/.*|actions/workflows/.*")
+
+
+def refuse(method: str, path: str, body: Any, repository: str, default: str, prefix: str) -> None:
+    """Raise HarmfulRequest unless a write stays with branches below `prefix` and the conversations of the repository.
+
+    `path` is the whole path, `default` the default branch. Reads and GraphQL's reads pass.
+    """
+    if method in ("GET", "HEAD"):
+        return
+    if path == "/graphql":
+        if default_named(body, default):
+            raise HarmfulRequest(f"a mutation that names {default}")
+        return
+    root = f"/repos/{repository}/"
+    if not path.startswith(root):
+        if path.startswith(("/repos/", "/repositories/")):
+            raise HarmfulRequest(f"{method} {path}: only {repository} may be written")
+        return
+    tail = path.removeprefix(root)
+    if _MERGE.match(tail) or not tail.startswith(_SAFE_ROOTS):
+        raise HarmfulRequest(f"{method} {path}")
+    branch = _branch(method, tail, body)
+    if branch is not None and not branch.startswith(prefix):
+        raise HarmfulRequest(f"{method} {path} writes the branch {branch!r}, which is not below {prefix}")
+
+
+def default_named(body: Any, default: str) -> bool:
+    """Whether a GraphQL mutation has the default branch among its variables or words."""
+    text = str((body or {}).get("query", ""))
+    values = str((body or {}).get("variables", ""))
+    return "mutation" in text and re.search(rf"['\"/]{re.escape(default)}['\"]", text + values) is not None
+
+
+def _branch(method: str, tail: str, body: Any) -> str | None:
+    """The branch that a write moves; None where it moves none."""
+    fields = body if isinstance(body, dict) else {}
+    if tail.startswith("contents/"):
+        return str(fields.get("branch", ""))
+    if tail == "git/refs":
+        name = str(fields.get("ref", ""))
+        return name.removeprefix("refs/heads/") if name.startswith("refs/heads/") else None
+    if tail.startswith("git/refs/"):
+        return tail.removeprefix("git/refs/").removeprefix("heads/")
+    return None
