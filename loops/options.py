@@ -134,4 +134,8 @@ class LoopOptions(BaseModel):
     )
     box_token_hours: float = Field(24, gt=0, description="A box that stays up gets a new token after this long.")
     evidence_bytes: int = Field(16_000, ge=1000, description="Budget of the excerpt of one failing check in a prompt.")
+    box_logins: bool = Field(
+        False,
+        description="Put the login files of subscriptions into boxes; else the model gateway holds and refreshes them.",
+    )
     lease_seconds: float = Field(10, gt=1, description="A worker that died lets go of its session after this long.")

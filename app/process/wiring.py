@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import structlog
 from starlette.applications import Starlette
 
+from app.gateway.gateway import ModelGateway
 from app.process.clone_tokens import CloneTokens
 from app.settings import Settings
 from app.web.app import create_app
@@ -120,10 +121,12 @@ def open_web(settings: Settings, redis_url: str) -> Starlette:
     owned.push_async_callback(rate_limits.close)
     github = open_github(settings, rate_limits)
     owned.push_async_callback(github.aclose)
+    vault = Vault(settings.encryption_key_list())
     return create_app(
         settings,
         redis_url=redis_url,
         fetch_tokens=CloneTokens(github, settings.github_web_url),
-        credentials=TurnCredentials(database, Vault(settings.encryption_key_list())),
+        credentials=TurnCredentials(database, vault),
+        models=ModelGateway(database, vault, settings.price_of),
         owned=owned,
     )

@@ -13,6 +13,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
+from app.gateway.gateway import ModelGateway
 from app.settings import Settings
 from app.web import api, health, metrics
 from app.web.boxes.port import box_app
@@ -51,11 +52,13 @@ def create_app(
     redis_url: str = "",
     fetch_tokens: FetchTokens | None = None,
     credentials: Credentials | None = None,
+    models: ModelGateway | None = None,
     owned: contextlib.AsyncExitStack | None = None,
 ) -> Starlette:
     """The application. Raises ValueError when a setting that it cannot do without is missing.
 
-    `redis_url` is where the queue is; by default `settings.redis_url`. `owned` is closed when the application ends.
+    `redis_url` is where the queue is; by default `settings.redis_url`. `models` is the gateway of boxes to them.
+    `owned` is closed when the application ends.
     """
     redis_url = redis_url or settings.redis_url
     if not redis_url:
@@ -84,11 +87,15 @@ def create_app(
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         await shared.bus.start()
         await shared.inbox.start()
+        if models:
+            models.start()
         try:
             async with agents.running() if agents else contextlib.nullcontext():
                 yield
         finally:
             await shared.inbox.close()
+            if models:
+                await models.close()
             await shared.gate.aclose()
             await shared.bus.close()
             await shared.queue.close()
@@ -102,7 +109,7 @@ def create_app(
         lifespan=lifespan,
     )
     app.state.shared = shared
-    app.state.boxes = box_app(shared)
+    app.state.boxes = box_app(shared, models.routes() if models else ())
     return app
 
 

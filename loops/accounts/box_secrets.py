@@ -44,7 +44,12 @@ class Credentials(Protocol):
         ...
 
     async def secrets(self, turn: Turn) -> Sequence[str]:
-        """Every value that must not be shown in what the turn prints: what it was handed, fetch tokens too."""
+        """Every value that must not be shown in what the turn prints: what it was handed, fetch tokens too, and the
+        account's own secret."""
+        ...
+
+    async def handed(self, turn: Turn) -> Sequence[str]:
+        """Those of them that its box has anyway; the account's own key is none where the gateway uses it."""
         ...
 
     async def read_back(self, turn: Turn, files: Mapping[str, bytes]) -> Sequence[str]:
@@ -84,6 +89,9 @@ class NoCredentials:
         return {}, []
 
     async def secrets(self, turn: Turn) -> Sequence[str]:
+        return []
+
+    async def handed(self, turn: Turn) -> Sequence[str]:
         return []
 
     async def read_back(self, turn: Turn, files: Mapping[str, bytes]) -> Sequence[str]:

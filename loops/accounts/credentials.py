@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 from sqlalchemy import select
 
+from loops.accounts import model_tokens
 from loops.accounts.box_secrets import CannotPrepare
 from loops.accounts.logins import is_newer
 from loops.runtimes import registry
@@ -29,8 +30,11 @@ class TurnCredentials:
         self._clock = clock
 
     async def materialise(self, turn: Turn) -> tuple[Mapping[str, str], Sequence[Mapping[str, Any]]]:
-        """The secret environment and the secret files; they are remembered with the turn. Raises CannotPrepare."""
-        invocation = await self._invocation(turn)
+        """The secret environment and the secret files; they are remembered with the turn. Raises CannotPrepare.
+
+        Of an account that the model gateway uses, that is a new token of the turn: each hand-out ends the one before.
+        """
+        held, token, invocation = await self._invocation(turn)
         env = dict(invocation.secret_env) if invocation else {}
         files = [file for file in invocation.files if file.secret] if invocation else []
         named = await self._env_secrets(turn)
@@ -38,11 +42,16 @@ class TurnCredentials:
             files.append(env_file(turn.spec["workdir"], named, turn.spec["env_file"]["path"]))
         contents = (file.content.decode("utf-8", "replace") for file in files)
         values = [*env.values(), *contents, *named.values(), *(quoted(value)[1:-1] for value in named.values())]
-        await self._remember(turn, lambda given: given.more(values))
+        await self._remember(turn, lambda given: given.more(values, held=held), token)
         return env, [file_to_json(file) for file in files]
 
     async def secrets(self, turn: Turn) -> Sequence[str]:
         """Every value that must not be shown. Raises CannotPrepare."""
+        given = self._given(turn)
+        return (*given.values, *given.held)
+
+    async def handed(self, turn: Turn) -> Sequence[str]:
+        """Those of them that the box has. Raises CannotPrepare."""
         return self._given(turn).values
 
     async def read_back(self, turn: Turn, files: Mapping[str, bytes]) -> Sequence[str]:
@@ -55,7 +64,8 @@ class TurnCredentials:
         async with self._database.write() as tx:
             found = await tx.execute(select(Profile).where(Profile.id == turn.profile_id).with_for_update())
             profile = found.scalar_one_or_none()
-            invocation = self._command(turn, profile) if profile is not None else None
+            credential = credential_of(profile, self._vault) if profile is not None else None
+            invocation = self._command(turn, credential) if credential is not None else None
             if profile is not None and invocation is not None:
                 logins = {file.path: file for file in invocation.files if file.secret and file.read_back}
                 written = {path: left for path, left in written.items() if path in logins}
@@ -86,25 +96,35 @@ class TurnCredentials:
         except VaultError as error:
             raise CannotPrepare(f"what turn {turn.public_id} was given cannot be read: {error}") from error
 
-    async def _remember(self, turn: Turn, change: Callable[[TurnSecrets], TurnSecrets]) -> None:
+    async def _remember(
+        self, turn: Turn, change: Callable[[TurnSecrets], TurnSecrets], token: str | None = None
+    ) -> None:
         async with self._database.write() as tx:
             row = await locked(tx, Turn, turn.id)
+            if token is not None:
+                row.model_token = model_tokens.hash_of(token)
             before = self._given(row)
             after = change(before)
             if after != before:
                 await turn_secrets.write(tx, self._vault, row, after)
 
-    async def _invocation(self, turn: Turn) -> Invocation | None:
+    async def _invocation(self, turn: Turn) -> tuple[tuple[str, ...], str | None, Invocation | None]:
+        """(secrets that stay here, the turn's token in their place, what is started)."""
         if turn.profile_id is None or turn.runtime is None:
-            return None
+            return (), None, None
         async with self._database.read() as tx:
             profile = await tx.get(Profile, turn.profile_id)
         if profile is None:
             raise CannotPrepare(f"the profile that turn {turn.public_id} uses was removed: mention me again")
-        return self._command(turn, profile)
+        credential = credential_of(profile, self._vault)
+        if not (turn.spec or {})["request"].get("relay"):
+            return (), None, self._command(turn, credential)
+        token = model_tokens.mint()
+        held = (credential.secret,) if credential.secret else ()
+        return held, token, self._command(turn, model_tokens.stand_in(credential.kind, token))
 
-    def _command(self, turn: Turn, profile: Profile) -> Invocation:
-        request = request_from_json((turn.spec or {})["request"], credential_of(profile, self._vault))
+    def _command(self, turn: Turn, credential: Credential) -> Invocation:
+        request = request_from_json((turn.spec or {})["request"], credential)
         return registry.get(turn.runtime or "").command(request)
 
     async def _env_secrets(self, turn: Turn) -> dict[str, str]:
@@ -153,6 +173,7 @@ def request_to_json(request: TurnRequest) -> dict[str, Any]:
         "model": request.model,
         "provider": request.provider,
         "base_url": request.base_url,
+        "relay": request.relay,
         "resume": {"id": resume.id, "cwd": resume.cwd, "totals": dict(resume.totals)} if resume else None,
         "max_steps": request.max_steps,
         "max_cost": request.max_cost,

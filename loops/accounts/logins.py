@@ -18,9 +18,11 @@ def check(provider: str, kind: str, secret: str) -> None:
         raise ValueError(f"There is no kind of credential called {kind!r}. Known: {', '.join(KINDS)}.")
     if kind == "api_key" and not (secret.isascii() and secret.isprintable()):
         raise ValueError("This is no API key: one is a single line of ASCII characters.")
+    if kind == "anthropic_oauth_token" and not (secret.isascii() and secret.isprintable() and secret):
+        raise ValueError("This is no token of `claude setup-token`: one is a single line of ASCII characters.")
     if kind == "opencode_auth_json":
         auth_file(secret)
-    if kind == "anthropic_oauth_json" and provider != "anthropic":
+    if kind.startswith("anthropic_oauth") and provider != "anthropic":
         raise ValueError(f"A login of Claude Code is of the provider anthropic, not of {provider!r}.")
     if kind == "anthropic_oauth_json" and not _part(_document(secret) or {}).get("accessToken"):
         raise ValueError(

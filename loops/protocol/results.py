@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import structlog
 from sqlalchemy import func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -25,6 +26,8 @@ from loops.store.journal import Entry
 from loops.store.quarantine import put_aside
 from loops.store.states import TurnStatus
 from loops.store.tables import Blob, Log, Session, Turn
+
+log = structlog.get_logger(__name__)
 
 SLACK = 64 * 1024
 """A box measures files before it hashes them; a few bytes more than the limit are no reason to lose a turn."""
@@ -121,7 +124,7 @@ async def store_result(
                 tree_sha=result.tree,
                 heartbeat_at=now,
                 finished_at=now,
-                **spent(usage),
+                **spent(turn, usage),
             )
         )
         if rows(done) != 1:
@@ -132,8 +135,20 @@ async def store_result(
         await journal.append(
             tx, turn.session_id, [*shown.entries, ("turn_reported", bounded(summary))], at=now, turn_id=turn.id
         )
+        _compare(await tx.get_one(Turn, turn.id, populate_existing=True))
         await leases.make_due(tx, turn.session_id, now)
         return (await tx.execute(select(Session.wake).where(Session.id == turn.session_id))).scalar_one()
+
+
+def _compare(turn: Turn) -> None:
+    """Log where the CLI tells other numbers than the model gateway counted; the gateway's are shown.
+
+    CLIs leave out sub-agents, retries, searches and thoughts, each others of them.
+    """
+    counted = (turn.input_tokens, turn.cached_tokens, turn.output_tokens)
+    told = (turn.told_input, turn.told_cached, turn.told_output)
+    if turn.model_token is not None and counted != told:
+        log.info("usage.differs", turn=turn.public_id, runtime=turn.runtime, counted=counted, told=told)
 
 
 def shown_result(

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import case, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from k8s.runner.protocol import FETCHING, Output, OutputAnswer
@@ -13,8 +13,7 @@ from loops.protocol.parse_output import ParsedOutput, TurnUsage, parse_output
 from loops.runtimes.registry import get
 from loops.runtimes.spec import Price
 from loops.secrets.redact import Redactor
-from loops.sessions.caps import Caps
-from loops.sessions.spending import spent_before, spent_of
+from loops.sessions.spending import apply_caps
 from loops.store import journal
 from loops.store.database import Database
 from loops.store.quarantine import put_aside
@@ -113,7 +112,7 @@ def resumed_totals(turn: Turn) -> Mapping[str, float] | None:
 
 async def _store(tx: AsyncSession, turn: Turn, new: ParsedOutput, now: float, *, begins: bool) -> bool:
     """False if somebody else stored output of this turn meanwhile, or ended it."""
-    values: dict[str, Any] = {"heartbeat_at": now, **spent(new.usage)}
+    values: dict[str, Any] = {"heartbeat_at": now, **spent(turn, new.usage)}
     if new.taken:
         values |= {"output_offset": turn.output_offset + new.taken, "parser_state": new.state}
     if begins:
@@ -130,17 +129,9 @@ async def _store(tx: AsyncSession, turn: Turn, new: ParsedOutput, now: float, *,
     if rows(done) != 1:
         return False
     if new.usage.used or new.edited:
-        await _apply_caps(tx, turn)
+        await apply_caps(tx, turn.id)
     await journal.append(tx, turn.session_id, new.entries, at=now, turn_id=turn.id)
     return True
-
-
-async def _apply_caps(tx: AsyncSession, turn: Turn) -> None:
-    """Have the turn stopped once it, or its session, used more than its `limits` allow."""
-    row = await tx.get_one(Turn, turn.id, populate_existing=True)
-    over = Caps.of(row.limits).passed(spent_of(row), await spent_before(tx, row))
-    if over is not None and row.stop_reason is None:
-        row.stop_reason = over.reason
 
 
 def _edited(turn: Turn, paths: Set[str]) -> list[str]:
@@ -150,8 +141,29 @@ def _edited(turn: Turn, paths: Set[str]) -> list[str]:
     return sorted({*map(str, turn.changed_files), *filter(None, own)})
 
 
-def spent(usage: TurnUsage) -> dict[str, Any]:
-    """What to add to a turn's columns for `usage`."""
+def spent(turn: Turn, usage: TurnUsage) -> dict[str, Any]:
+    """What to add to the turn's columns for `usage`, which its CLI tells.
+
+    Where its requests pass the model gateway, that counts tokens and cost: what the CLI tells is believed until the
+    first of them, and of its cost as long as the gateway knows no price.
+    """
+    if turn.model_token is not None:
+        told = {
+            "input": Turn.told_input + usage.input,
+            "cached": Turn.told_cached + usage.cached,
+            "output": Turn.told_output + usage.output,
+        }
+        told_cost = Turn.told_cost + usage.cost
+        return {
+            "steps": Turn.steps + usage.steps,
+            **{f"told_{name}": number for name, number in told.items()},
+            **{
+                f"{name}_tokens": case((Turn.booked > 0, getattr(Turn, f"{name}_tokens")), else_=number)
+                for name, number in told.items()
+            },
+            "told_cost": told_cost,
+            "cost": case((Turn.booked_cost > 0, Turn.booked_cost), else_=told_cost),
+        }
     return {
         "steps": Turn.steps + usage.steps,
         "input_tokens": Turn.input_tokens + usage.input,

@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol
 
 from loops.runtimes.failures import Failure
 
-CredentialKind = Literal["api_key", "opencode_auth_json", "anthropic_oauth_json", "none"]
+CredentialKind = Literal["api_key", "opencode_auth_json", "anthropic_oauth_json", "anthropic_oauth_token", "none"]
 EventKind = Literal[
     "session",
     "assistant_delta",
@@ -67,6 +67,9 @@ class TurnRequest:
     it replaces the executable. `max_cost` is in US dollars. `read_only` takes the editing tools away where the CLI can;
     the service publishes nothing of such a turn either way. `env` is added last and wins. Paths may use the
     placeholders {home}, {workdir} and {turn_dir}, filled by the runner.
+
+    `relay` is set where `base_url` is our model gateway's and the credential its token of this turn: it leads to the
+    `provider`'s usual endpoint, or to a `custom` one that the account names.
     """
 
     prompt: str
@@ -74,6 +77,7 @@ class TurnRequest:
     model: str = ""
     provider: str = ""
     base_url: str = ""
+    relay: Literal["", "provider", "custom"] = ""
     credential: Credential = field(default_factory=Credential)
     resume: Resume | None = None
     max_steps: int | None = None

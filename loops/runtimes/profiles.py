@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from loops.runtimes import registry
 from loops.runtimes.base import CredentialKind
-from loops.runtimes.spec import ANY, Accepts, RuntimeSpec
+from loops.runtimes.login import Login
+from loops.runtimes.spec import ANY, Accepts, RuntimeSpec, Wire
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,20 @@ def _how(profile: Profile, runtime: RuntimeSpec) -> Accepts | None:
 def providers() -> tuple[str, ...]:
     """The providers that are known by name, in the order of the runtimes that know them."""
     named = [each.provider for runtime in registry.every() for each in runtime.accepts if each.provider != ANY]
-    return tuple(dict.fromkeys([*named, *(name for runtime in registry.every() for name in runtime.providers)]))
+    return tuple(
+        dict.fromkeys([*named, *(each.provider for runtime in registry.every() for each in runtime.endpoints)])
+    )
+
+
+def endpoint_of(provider: str, wire: Wire) -> str | None:
+    """Where the provider answers that protocol; None where nobody knows it."""
+    known = (each for runtime in registry.every() for each in runtime.endpoints)
+    return next((each.url for each in known if each.provider == provider and wire in each.wires), None)
+
+
+def login_of(kind: CredentialKind) -> Login | None:
+    """How a login of that kind is used and refreshed; None: it is no login."""
+    return next((each for runtime in registry.every() for each in runtime.logins if each.kind == kind), None)
 
 
 def check(profile: Profile, secret: str) -> None:

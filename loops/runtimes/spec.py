@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from loops.runtimes.base import JSON, CredentialKind, Invocation, Parser, TurnRequest
+from loops.runtimes.login import Login
 
 ANY: Literal[""] = ""
 """In place of a provider's name: any that has an endpoint which the runtime can speak to."""
@@ -45,6 +46,36 @@ class Price:
 
 
 @dataclass(frozen=True)
+class Endpoint:
+    """Where a provider answers `wires`. The URL is as people write it: with the version for OpenAI's protocols only."""
+
+    provider: str
+    url: str
+    wires: tuple[Wire, ...] = ("chat",)
+
+
+def _same(given: str, asked: str) -> bool:
+    return given == asked
+
+
+@dataclass(frozen=True)
+class ModelCalls:
+    """How an agent asks its model, for the gateway that stands between. As observed with the real ones.
+
+    `wires(provider, custom)`: the protocols it speaks with that provider; `custom`: behind an endpoint of one's own.
+    `spent_status`, `spent_plain`: the refusal after which it asks no more and shows what it was told; as plain text, or
+    in its provider's shape. `keep_alive`: what may be put between two events of a silent stream, so that it goes on
+    waiting. `may_ask(given, asked)`: whether a turn that was given the one model may ask for the other.
+    """
+
+    wires: Callable[[str, bool], tuple[Wire, ...]]
+    spent_status: int = 402
+    spent_plain: bool = False
+    keep_alive: bytes = b": waiting for the model\n\n"
+    may_ask: Callable[[str, str], bool] = _same
+
+
+@dataclass(frozen=True)
 class Tools:
     """Names and parameters of the tools that the agent offers its model, for the scripted one.
 
@@ -79,9 +110,10 @@ class RuntimeSpec:
     turn cannot be expressed. `accepts`: the accounts it runs with; none for a program that brings its own.
     `needs_model`: it picks no model by itself. `key_variables` are the environment variables that usually hold a
     provider's key, the likeliest first, each with the provider; `greenloop demo` looks there. `key_prefixes` are how
-    the keys of a provider begin, and no other's. `providers` are those it knows by name, beside those of `accepts`:
-    any other needs an endpoint. `prices` are list prices
-    of the models of the agent's own provider, by the beginning of the model's name. `key_files` are the files, as the
+    the keys of a provider begin, and no other's. `endpoints` are those of the providers it knows by name: any
+    other needs one that is named. `calls`: how it asks its model; None: it asks none that we know of. `logins` are the
+    kinds of login it runs with. `prices` are list prices of the models of the agent's own provider, by the beginning of
+    the model's name. `key_files` are the files, as the
     end of a path, that hold its login: never published. `homes` are the folders below the box's home where it keeps
     conversations, logs and caches by default: secrets are taken out of them after a turn, whoever left them there.
     `answers`: its last words are for people; what a program prints is a log.
@@ -98,7 +130,9 @@ class RuntimeSpec:
     needs_model: bool = False
     key_variables: tuple[tuple[str, str], ...] = ()
     key_prefixes: Mapping[str, str] = field(default_factory=dict)
-    providers: tuple[str, ...] = ()
+    endpoints: tuple[Endpoint, ...] = ()
+    calls: ModelCalls | None = None
+    logins: tuple[Login, ...] = ()
     prices: Mapping[str, Price] = field(default_factory=dict)
     key_files: tuple[str, ...] = ()
     homes: tuple[str, ...] = ()

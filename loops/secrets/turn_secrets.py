@@ -17,19 +17,22 @@ from loops.store.tables import Turn
 
 @dataclass(frozen=True)
 class TurnSecrets:
-    """`values` are all secrets, fetch tokens too; `tokens` the fetch tokens that are not revoked yet."""
+    """`values` are all secrets that the box has, fetch tokens too; `tokens` the fetch tokens that are not revoked yet;
+    `held` are secrets that are used for the turn and that its box is not told.
+    """
 
     values: tuple[str, ...] = field(default=(), repr=False)
     tokens: tuple[str, ...] = field(default=(), repr=False)
+    held: tuple[str, ...] = field(default=(), repr=False)
 
-    def more(self, values: Iterable[str] = (), token: str | None = None) -> "TurnSecrets":
+    def more(self, values: Iterable[str] = (), token: str | None = None, held: Iterable[str] = ()) -> "TurnSecrets":
         """With these too, each once."""
         tokens = (token,) if token is not None else ()
-        return TurnSecrets(_once(self.values, values, tokens), _once(self.tokens, tokens))
+        return TurnSecrets(_once(self.values, values, tokens), _once(self.tokens, tokens), _once(self.held, held))
 
     def without(self, token: str) -> "TurnSecrets":
         """The token is revoked; it still is nothing to show."""
-        return TurnSecrets(self.values, tuple(each for each in self.tokens if each != token))
+        return TurnSecrets(self.values, tuple(each for each in self.tokens if each != token), self.held)
 
 
 def read(vault: Vault, turn: Turn) -> TurnSecrets:
@@ -37,12 +40,13 @@ def read(vault: Vault, turn: Turn) -> TurnSecrets:
     if turn.given is None:
         return TurnSecrets()
     stored = json.loads(vault.decrypt(turn.given))
-    return TurnSecrets(tuple(stored["values"]), tuple(stored["tokens"]))
+    # a process of the former release holds nothing back
+    return TurnSecrets(tuple(stored["values"]), tuple(stored["tokens"]), tuple(stored.get("held", ())))
 
 
 async def write(tx: AsyncSession, vault: Vault, turn: Turn, given: TurnSecrets) -> None:
     """Keep `given` with the turn."""
-    token = vault.encrypt(json.dumps({"values": given.values, "tokens": given.tokens}))
+    token = vault.encrypt(json.dumps({"values": given.values, "tokens": given.tokens, "held": given.held}))
     await tx.execute(update(Turn).where(Turn.id == turn.id).values(given=token))
 
 

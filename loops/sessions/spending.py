@@ -1,9 +1,9 @@
-"""What the turns of a session have used so far, as their rows tell."""
+"""What the turns of a session have used so far, as their rows tell, and what ends the one that used too much."""
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from loops.sessions.caps import Spent
+from loops.sessions.caps import Caps, Spent
 from loops.store.states import TurnStatus
 from loops.store.tables import Turn
 
@@ -36,3 +36,12 @@ def spent_of(turn: Turn) -> Spent:
         tokens=turn.input_tokens + turn.output_tokens,
         cost=turn.cost,
     )
+
+
+async def apply_caps(tx: AsyncSession, turn_id: int) -> str | None:
+    """Have the turn stopped once it, or its session, used more than its `limits` allow; why it is to stop."""
+    row = await tx.get_one(Turn, turn_id, populate_existing=True)
+    if row.stop_reason is None:
+        over = Caps.of(row.limits).passed(spent_of(row), await spent_before(tx, row))
+        row.stop_reason = over.reason if over is not None else None
+    return row.stop_reason

@@ -200,6 +200,9 @@ class Turn(Base):
     waits: Mapped[str | None]  # what it waits for before it can run, for people
     trouble_at: Mapped[float | None]  # its box was seen in trouble and is to be looked at
 
+    model_token: Mapped[str | None] = mapped_column(
+        String(64)
+    )  # SHA-256 of the token that it asks its model with, at our gateway; None: its box had the account's own secret
     given: Mapped[bytes | None]  # the secrets that the box was handed with it, encrypted; gone once it is over
     begun_at: Mapped[float | None]  # its agent starts, or did: from here on nothing is fetched any more
     output_offset: Mapped[int] = mapped_column(default=0)
@@ -218,6 +221,14 @@ class Turn(Base):
     output_tokens: Mapped[int] = mapped_column(default=0)
     steps: Mapped[int] = mapped_column(default=0)
     cost: Mapped[float] = mapped_column(default=0.0)
+    # with `booked` requests the columns above are what our gateway counted, but for `steps`; these below are what the
+    # CLI told
+    booked: Mapped[int] = mapped_column(server_default="0", default=0)
+    told_input: Mapped[int] = mapped_column(server_default="0", default=0)
+    told_cached: Mapped[int] = mapped_column(server_default="0", default=0)
+    told_output: Mapped[int] = mapped_column(server_default="0", default=0)
+    told_cost: Mapped[float] = mapped_column(server_default="0", default=0.0)
+    booked_cost: Mapped[float] = mapped_column(server_default="0", default=0.0)  # 0: nobody knows the model's price
 
     created_at: Mapped[float]
     started_at: Mapped[float | None]
@@ -333,6 +344,7 @@ class Profile(Base):
     fallback: Mapped[str | None]  # name of the account that stands in for it
     limited_until: Mapped[float | None]  # its provider refused it: no turn uses it before
     limited_why: Mapped[str | None]  # a `FailureKind`
+    refreshing_until: Mapped[float | None]  # a process refreshes its login, and nobody else does before
     created_at: Mapped[float]
     updated_at: Mapped[float]
 

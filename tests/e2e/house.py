@@ -166,6 +166,7 @@ class House:
         """A provider account that belongs to everybody of the installation."""
         token = Vault(self.settings.encryption_key_list()).encrypt(secret)
         usual = {"name": "main", "provider": "scripted", "credential_kind": "api_key", "model": "scripted"}
+        usual["base_url"] = "http://127.0.0.1:9/v1"  # where nobody answers
         known = {"installation_id": self.installation, "is_default": True, "created_at": 0, "updated_at": 0}
         async with self.database.write() as tx:
             tx.add(Profile(**{**usual, **known, **about}, secret=token))

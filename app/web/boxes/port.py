@@ -3,6 +3,8 @@
 Nothing leads to this port from outside: no ingress, and a network policy that lets boxes alone in.
 """
 
+from collections.abc import Sequence
+
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Route
 
@@ -11,15 +13,15 @@ from app.web.boxes import protocol
 from app.web.state import AppState
 
 
-def box_app(shared: AppState) -> Starlette:
-    """The application of that port. It lives as long as the public one, which owns `shared`."""
-    app = Starlette(routes=routes())
+def box_app(shared: AppState, models: Sequence[BaseRoute] = ()) -> Starlette:
+    """The application of that port. It lives as long as the public one, which owns `shared` and the way to `models`."""
+    app = Starlette(routes=[*routes(), *models])
     app.state.shared = shared
     return app
 
 
 def routes() -> list[BaseRoute]:
-    """All routes that boxes have: the runner's protocol and the gateways."""
+    """All routes that boxes have: the runner's protocol and probes; gateways come beside them."""
     return [
         *protocol.routes(),
         Route("/healthz", health.healthz),

@@ -254,7 +254,7 @@ async def store(request: Request) -> Response:
 async def secrets(request: Request) -> Response:
     """GET /turns/{turn}/secrets: what the box was handed with the turn, in every spelling, to be taken out of files."""
     turn = await _turn(request)
-    known = [*await app_state(request).credentials.secrets(turn), _token(request)]
+    known = [*await app_state(request).credentials.handed(turn), _token(request)]
     return JSONResponse({"spellings": Redactor(known).spellings})
 
 

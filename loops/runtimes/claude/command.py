@@ -1,6 +1,7 @@
 """The command line of Claude Code 2.1 (`claude -p --output-format stream-json`). As observed with the real one."""
 
 from loops.runtimes.base import BoxFile, Invocation, TurnRequest, executable
+from loops.runtimes.claude.models import is_alias
 
 # IS_SANDBOX: as root it would not start otherwise. Retries: by default ten, and a 401 takes over 150 s. Background
 # tasks would mean several results and up to ten minutes of waiting; without egress its side traffic costs 6 to 12 s.
@@ -11,12 +12,15 @@ _ENV = {
     "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
     "DISABLE_AUTOUPDATER": "1",
 }
+_KEYS = {"api_key": "ANTHROPIC_API_KEY", "anthropic_oauth_token": "CLAUDE_CODE_OAUTH_TOKEN"}
+"""Claude Code asks with the betas and caches of a login only where it has the second, and hides that from its tools."""
+_FAMILIES = ("HAIKU", "SONNET", "OPUS")
 _EDITING_TOOLS = "Edit,Write,NotebookEdit"
 
 
 def command(turn: TurnRequest) -> Invocation:
     """Raises ValueError when there is neither a key nor a login that Claude Code can use."""
-    if turn.credential.kind not in ("api_key", "anthropic_oauth_json"):
+    if turn.credential.kind not in (*_KEYS, "anthropic_oauth_json"):
         raise ValueError(f'The "claude" runtime needs an API key or an OAuth login, not {turn.credential.kind!r}.')
     argv = [*executable(turn, "claude"), "-p", "--output-format", "stream-json", "--verbose"]
     # The checkout may come from a stranger: its .claude settings, hooks and CLAUDE.md are not read.
@@ -34,10 +38,11 @@ def command(turn: TurnRequest) -> Invocation:
     env = {**_ENV, "CLAUDE_CONFIG_DIR": f"{{home}}/{_home(turn)}"}
     if turn.base_url:
         env["ANTHROPIC_BASE_URL"] = turn.base_url
-        # Side calls go to a smaller model, which somebody's own endpoint need not have.
-        if turn.model:
-            env["ANTHROPIC_DEFAULT_HAIKU_MODEL"] = turn.model
-    secret = {"ANTHROPIC_API_KEY": turn.credential.secret} if turn.credential.kind == "api_key" else {}
+        # Side calls and sub-agents that want another family's model get the one that the account names.
+        if turn.model and not is_alias(turn.model):
+            env |= {f"ANTHROPIC_DEFAULT_{family}_MODEL": turn.model for family in _FAMILIES}
+    key = _KEYS.get(turn.credential.kind)
+    secret = {key: turn.credential.secret} if key else {}
     return Invocation(tuple(argv), {**env, **turn.env}, secret, _login(turn), turn.prompt)
 
 

@@ -1,8 +1,10 @@
 """What Greenloop has to know of Claude Code."""
 
 from loops.runtimes.claude.command import command
+from loops.runtimes.claude.login import LOGIN, TOKEN
+from loops.runtimes.claude.models import may_ask
 from loops.runtimes.claude.stream import ClaudeParser
-from loops.runtimes.spec import Accepts, Price, RuntimeSpec, Smoke, Tools
+from loops.runtimes.spec import Accepts, Endpoint, ModelCalls, Price, RuntimeSpec, Smoke, Tools
 
 SPEC = RuntimeSpec(
     name="claude",
@@ -12,9 +14,12 @@ SPEC = RuntimeSpec(
     parser=ClaudeParser.begin,
     program="claude",
     package="@anthropic-ai/claude-code",
-    accepts=(Accepts("anthropic", ("api_key", "anthropic_oauth_json"), first_choice=True),),
+    accepts=(Accepts("anthropic", ("api_key", "anthropic_oauth_json", "anthropic_oauth_token"), first_choice=True),),
     key_variables=(("ANTHROPIC_API_KEY", "anthropic"),),
     key_prefixes={"sk-ant-": "anthropic"},
+    endpoints=(Endpoint("anthropic", "https://api.anthropic.com", ("messages",)),),
+    calls=ModelCalls(wires=lambda provider, custom: ("messages",), may_ask=may_ask),
+    logins=(LOGIN, TOKEN),
     prices={
         "claude-opus-4": Price(15, 1.5, 75),
         "claude-opus-4-5": Price(5, 0.5, 25),

@@ -1,8 +1,9 @@
 """What Greenloop has to know of Codex."""
 
 from loops.runtimes.codex.command import command
+from loops.runtimes.codex.login import LOGIN
 from loops.runtimes.codex.stream import CodexParser
-from loops.runtimes.spec import ANY, Accepts, Price, RuntimeSpec, Smoke, Tools
+from loops.runtimes.spec import ANY, Accepts, Endpoint, ModelCalls, Price, RuntimeSpec, Smoke, Tools
 
 SPEC = RuntimeSpec(
     name="codex",
@@ -15,6 +16,15 @@ SPEC = RuntimeSpec(
     accepts=(Accepts("openai"), Accepts(ANY, ("opencode_auth_json",), first_choice=True)),
     key_variables=(("OPENAI_API_KEY", "openai"),),
     key_prefixes={"sk-proj-": "openai", "sk-svcacct-": "openai"},
+    endpoints=(Endpoint("openai", "https://api.openai.com/v1", ("responses", "chat")),),
+    # comments do not count as life, events that it does not know do; of a refusal in JSON people would see the JSON
+    calls=ModelCalls(
+        wires=lambda provider, custom: ("responses",),
+        spent_status=400,
+        spent_plain=True,
+        keep_alive=b'event: greenloop.waiting\ndata: {"type":"greenloop.waiting"}\n\n',
+    ),
+    logins=(LOGIN,),
     prices={
         "gpt-5": Price(1.25, 0.125, 10),
         "gpt-5-mini": Price(0.25, 0.025, 2),

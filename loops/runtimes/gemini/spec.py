@@ -2,7 +2,7 @@
 
 from loops.runtimes.gemini.command import command
 from loops.runtimes.gemini.stream import GeminiParser
-from loops.runtimes.spec import Accepts, Price, RuntimeSpec, Smoke, Tools
+from loops.runtimes.spec import Accepts, Endpoint, ModelCalls, Price, RuntimeSpec, Smoke, Tools
 
 SPEC = RuntimeSpec(
     name="gemini",
@@ -16,6 +16,15 @@ SPEC = RuntimeSpec(
     needs_model=True,
     key_variables=(("GEMINI_API_KEY", "google"),),
     key_prefixes={"AIza": "google"},
+    endpoints=tuple(
+        Endpoint(provider, "https://generativelanguage.googleapis.com", ("generate_content",))
+        for provider in ("google", "gemini")
+    ),
+    # its search of the web is asked of a model of its own
+    calls=ModelCalls(
+        wires=lambda provider, custom: ("generate_content",),
+        may_ask=lambda given, asked: asked in (given, "gemini-3-flash-preview"),
+    ),
     prices={
         "gemini-2.5-pro": Price(1.25, 0.31, 10),
         "gemini-2.5-flash": Price(0.3, 0.075, 2.5),

@@ -2,7 +2,7 @@
 
 from loops.runtimes.native.command import command
 from loops.runtimes.native.stream import NativeParser
-from loops.runtimes.spec import ANY, Accepts, RuntimeSpec, Smoke, Tools
+from loops.runtimes.spec import ANY, Accepts, Endpoint, ModelCalls, RuntimeSpec, Smoke, Tools
 
 SPEC = RuntimeSpec(
     name="native",
@@ -14,6 +14,11 @@ SPEC = RuntimeSpec(
     accepts=(Accepts(ANY, on_request=True),),
     needs_model=True,
     key_variables=(("ANTHROPIC_API_KEY", "anthropic"), ("OPENAI_API_KEY", "openai")),
+    endpoints=tuple(
+        Endpoint(provider, "https://generativelanguage.googleapis.com/v1beta/openai")
+        for provider in ("google", "gemini")
+    ),
+    calls=ModelCalls(wires=lambda provider, custom: ("messages",) if provider == "anthropic" else ("chat",)),
     smoke=Smoke(
         provider="scripted",
         wire="chat",

@@ -8,6 +8,8 @@ from loops.runtimes.base import JSON, BoxFile, Invocation, TurnRequest, executab
 # Providers whose own protocol OpenCode speaks; behind a base URL of one's own everything else is chat completions.
 _OWN_PROTOCOL = {"anthropic": "@ai-sdk/anthropic"}
 _COMPATIBLE = "@ai-sdk/openai-compatible"
+# What the base URLs of these end with, where those of a gateway do not.
+_VERSIONS = {"anthropic": "/v1", "google": "/v1beta"}
 _CUSTOM_LIMITS = {"context": 200_000, "output": 32_000}
 # Without the first, a box without egress waits 8 s for a list of models. The checkout may come from a stranger: its
 # configuration could send the key elsewhere, and its skills and CLAUDE.md are no orders of ours.
@@ -78,7 +80,7 @@ def _key(turn: TurnRequest) -> tuple[BoxFile, ...]:
 
 def _provider_id(turn: TurnRequest) -> str:
     # A provider's own name keeps OpenCode's knowledge of it; a custom endpoint must not be taken for the original.
-    if turn.base_url and turn.provider not in _OWN_PROTOCOL:
+    if turn.base_url and turn.relay != "provider" and turn.provider not in _OWN_PROTOCOL:
         return "greenloop"
     return turn.provider or "greenloop"
 
@@ -90,7 +92,8 @@ def _home(turn: TurnRequest) -> str:
 def _config(turn: TurnRequest, provider: str) -> JSON:
     options: JSON = {}
     if turn.base_url:
-        options["baseURL"] = turn.base_url
+        version = _VERSIONS.get(provider, "") if turn.relay else ""
+        options["baseURL"] = f"{turn.base_url}{version}"
     if turn.credential.kind == "api_key":
         options["apiKey"] = f"{{file:{{home}}/{_home(turn)}/key}}"
     # A model of one's own, or one that is newer than OpenCode's list.
@@ -98,7 +101,7 @@ def _config(turn: TurnRequest, provider: str) -> JSON:
     if provider == "greenloop":
         entry |= {"npm": _COMPATIBLE, "name": turn.provider or "custom"}
         entry["models"][turn.model]["limit"] = _CUSTOM_LIMITS
-    elif turn.base_url:
+    elif provider in _OWN_PROTOCOL and turn.base_url:
         entry["npm"] = _OWN_PROTOCOL[provider]
     model = f"{provider}/{turn.model}"
     config: JSON = {

@@ -1,8 +1,9 @@
 """What Greenloop has to know of OpenCode."""
 
 from loops.runtimes.opencode.command import command
+from loops.runtimes.opencode.providers import ENDPOINTS, wires
 from loops.runtimes.opencode.stream import OpenCodeParser
-from loops.runtimes.spec import ANY, Accepts, RuntimeSpec, Smoke, Tools
+from loops.runtimes.spec import ANY, Accepts, ModelCalls, RuntimeSpec, Smoke, Tools
 
 SPEC = RuntimeSpec(
     name="opencode",
@@ -21,18 +22,8 @@ SPEC = RuntimeSpec(
         ("GEMINI_API_KEY", "google"),
     ),
     key_prefixes={"sk-or-": "openrouter", "gsk_": "groq", "xai-": "xai"},
-    providers=(
-        "openrouter",
-        "groq",
-        "xai",
-        "mistral",
-        "deepseek",
-        "cerebras",
-        "togetherai",
-        "fireworks-ai",
-        "moonshotai",
-        "huggingface",
-    ),
+    endpoints=ENDPOINTS,
+    calls=ModelCalls(wires=wires),
     key_files=("opencode/auth.json",),
     homes=(".local/share/opencode", ".local/state/opencode", ".cache/opencode"),
     smoke=Smoke(

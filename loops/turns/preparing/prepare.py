@@ -29,7 +29,7 @@ from loops.turns.preparing.admission import admit
 from loops.turns.preparing.env import env_of
 from loops.turns.preparing.limits import limits_of
 from loops.turns.preparing.prompting import prompt_of
-from loops.turns.preparing.runtime import runtime_of, spec_of
+from loops.turns.preparing.runtime import in_box, runtime_of, spec_of
 from loops.turns.preparing.start import CannotStart, start_of
 from loops.turns.try_again import clock
 
@@ -98,6 +98,8 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
         notes = [chosen.warning or "", wanted.note(repository.full_name) if wanted else ""]
         fresh.notes = [*fresh.notes, *(note for note in notes if note and note not in fresh.notes)]
         text = f"turn {turn.number}: {turn.runtime} on {start.sha[:12]}, in {placed.box.name}"
+        if chosen.profile is not None and in_box(chosen.profile, loop.options):
+            text += f"; the login of the account {chosen.profile.name!r} is in this box (GREENLOOP_BOX_LOGINS)"
         await journal.append(tx, session.id, [("status", {"text": text})], at=now, turn_id=turn.id)
     await loop.bus.notify(f"box:{placed.box.name}")
     return None

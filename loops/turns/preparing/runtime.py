@@ -4,14 +4,19 @@ from typing import Any
 
 from loops.accounts.box_secrets import CannotPrepare
 from loops.accounts.choice import CannotRun, Chosen, choose
-from loops.accounts.credentials import credential_of, file_to_json, request_to_json
+from loops.accounts.credentials import credential_of, file_to_json, kind_of, request_to_json
+from loops.accounts.model_tokens import stand_in
 from loops.context import Loop
+from loops.gateway.endpoints import base_url
+from loops.gateway.upstreams import base_of
+from loops.options import LoopOptions
 from loops.prompts.render import VERSION
-from loops.runtimes.base import Credential, Resume, TurnRequest
+from loops.runtimes.base import Resume, TurnRequest
+from loops.runtimes.profiles import login_of
 from loops.sessions.agent_conversation import conversation_of
 from loops.sessions.ask import RedChecks
 from loops.sessions.ask_columns import ask_of, options_json
-from loops.store.tables import Repository, Session, Turn
+from loops.store.tables import Profile, Repository, Session, Turn
 from loops.turns.preparing.env import Wanted
 from loops.turns.preparing.start import StartingPoint
 
@@ -45,15 +50,13 @@ def spec_of(
 
     Raises CannotRun when the runtime cannot make a command of it.
     """
-    profile, about = chosen.profile, ask_of(turn).about
+    about = ask_of(turn).about
     try:
         request = TurnRequest(
             prompt=prompt,
             session=session.public_id,
             model=chosen.model,
-            provider=profile.provider if profile else "",
-            base_url=(profile.base_url or "") if profile else "",
-            credential=credential_of(profile, loop.vault) if profile else Credential(),
+            **(_account(loop, chosen, chosen.profile, turn) if chosen.profile else {}),
             resume=_resume(session, turn, chosen.runtime.name),
             max_steps=limits["steps_left"],
             max_cost=limits["cost_left"],
@@ -85,6 +88,32 @@ def spec_of(
         ],
         "env_file": wanted.spec() if wanted else None,
     }
+
+
+def _account(loop: Loop, chosen: Chosen, profile: Profile, turn: Turn) -> dict[str, Any]:
+    """The part of the request that says with what account. In a box the model gateway stands for it.
+
+    Raises CannotRun, and CannotPrepare for a secret that cannot be read: here it is said before a box starts.
+    """
+    credential = credential_of(profile, loop.vault)
+    custom, calls = profile.base_url or "", chosen.runtime.calls
+    if calls is None or in_box(profile, loop.options):
+        return {"provider": profile.provider, "base_url": custom, "credential": credential}
+    wire = calls.wires(profile.provider, bool(custom))[0]
+    if not custom and base_of(profile.provider, credential.kind, wire) is None:
+        raise CannotRun(f'Nobody knows where "{profile.provider}" answers: its account needs an endpoint (--base-url).')
+    return {
+        "provider": profile.provider,
+        "base_url": base_url(loop.service_url, turn.public_id, wire),
+        "relay": "custom" if custom else "provider",
+        "credential": stand_in(credential.kind, ""),
+    }
+
+
+def in_box(profile: Profile, options: LoopOptions) -> bool:
+    """Whether the account's own login is put into boxes, because whoever runs the service wants it."""
+    login = login_of(kind_of(profile))
+    return options.box_logins and login is not None and bool(login.token_url)
 
 
 def _resume(session: Session, turn: Turn, runtime: str) -> Resume | None:

@@ -25,7 +25,14 @@ from tests.walking import files
 KEY = "sk-planted-provider-key-0123456789"
 VALUE = "planted\"env$secret/of'the tests"
 AGENTS = tuple(runtime.name for runtime in registry.agents())
-OWN = ("webhook secret", "encryption key", "private key")
+OWN = ("webhook secret", "encryption key", "private key", "provider key")
+# a pattern that does not match itself, of which the command line is looked through as well
+DUMP = (
+    "cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null > dumped; env >> dumped; "
+    'find "$HOME" -type f -exec cat {} + >> dumped 2>/dev/null; '
+    "grep -a -c 'sk-planted-provider-[k]ey' dumped | sed 's/.*/found & keys/'; "
+    "grep -a -c 'glm_' dumped | sed 's/.*/found & tokens/'; rm dumped"
+)
 RULES = {".github/greenloop.yml": "env_secrets: [DATABASE_PASSWORD]\n"}
 SPELL = """
 import json, sys, urllib.parse
@@ -105,6 +112,7 @@ async def test_no_secret_is_anywhere_after_a_whole_run(
     look = f"{sys.executable} {show} {planted}"
     dump = f"cat .env; base64 -w0 .env; env; tr '\\0' '\\n' < /proc/$PPID/environ; cat {tmp_path}/data/boxes/*/token"
     script = Script(
+        Reply("What have I got?", Shell(DUMP)),
         Reply("Let me look.", Shell(f"{dump}; xargs -0 -a .env {look}")),
         Reply("", Shell(f"cat {planted} | tr '\\0' '\\n'; printf right > value.txt")),
         Reply(f"The password is {VALUE} and the key is {KEY}, that is {base64.b64encode(KEY.encode()).decode()}."),
@@ -130,6 +138,10 @@ async def test_no_secret_is_anywhere_after_a_whole_run(
             await home.comment(number, f"@greenloop make it right --runtime {runtime}")
             session = await home.ended()
             assert (session.status, session.outcome) == ("completed", "green"), await home.describe()
+            asked = server.requests("secrets")
+            assert {each.key for each in asked} == {KEY}, "the provider sees the account's key"
+            dumped = "".join(said.text for said in asked[-1].said if said.role == "tool")
+            assert "found 0 keys" in dumped and "found 0 tokens" not in dumped and "tokens" in dumped
             (token,) = (path.read_text() for path in files(home.folder, "token"))
             secrets |= {"box token": token, **{f"fetch token {at}": each for at, each in enumerate(minted)}}
             told = await at_github(home, number)

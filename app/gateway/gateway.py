@@ -1,0 +1,247 @@
+"""The gateway's door: who asks, and what. What passes is taken on by `app.gateway.relay`."""
+
+import contextlib
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import aiohttp
+import structlog
+from starlette.requests import ClientDisconnect, Request
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from app.gateway.relay import Call, answer, relay
+from app.gateway.waiting import Bookings
+from loops.accounts.box_secrets import CannotPrepare
+from loops.gateway import headers
+from loops.gateway.access import REFUSED, Caller, NotItsToken, account_of, caller_of
+from loops.gateway.endpoints import ROOT, Endpoint, ModelRequest, NotAsked, endpoint_of, protocol_at, request_of
+from loops.gateway.refreshing import LoginRefused, LoginUnreachable, Refresher
+from loops.gateway.refusals import Refusal, refuse, spent
+from loops.gateway.upstreams import Account, Upstream, upstream_of
+from loops.runtimes.spec import Price, Wire
+from loops.secrets.vault import Vault
+from loops.store.database import Database
+
+log = structlog.get_logger(__name__)
+
+BODY: Final = 32 * 1024 * 1024
+"""Bytes of one request: Anthropic takes no more."""
+HELD: Final = 128 * 1024 * 1024
+"""Bytes of all requests that are being read or sent."""
+AT_ONCE: Final = 32
+"""Requests of one turn at a time: its agent, and sub-agents."""
+CONNECT_SECONDS, ANSWER_SECONDS = 15.0, 900.0
+SILENCE: Final = 15.0
+"""Seconds of the model's silence after which the agent is told that it lives; Gemini CLI waits for 60 in all."""
+
+
+@dataclass(frozen=True)
+class GatewaySettings:
+    """Sizes in bytes, times in seconds."""
+
+    body: int = BODY
+    held: int = HELD
+    at_once: int = AT_ONCE
+    silence: float = SILENCE
+
+
+class ModelGateway:
+    """An ASGI application. Open while `start` was called and `close` was not."""
+
+    def __init__(
+        self,
+        database: Database,
+        vault: Vault,
+        price_of: Callable[[str | None], Price | None],
+        settings: GatewaySettings | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._database = database
+        self._vault = vault
+        self._settings = settings or GatewaySettings()
+        self._session: aiohttp.ClientSession | None = None
+        self._refresher = Refresher(database, vault, self._post, clock)
+        self._bookings = Bookings(database, price_of)
+        self._open: Counter[int] = Counter()
+        self._held = 0
+
+    def start(self) -> None:
+        """Inside the event loop that serves."""
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=ANSWER_SECONDS)
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=15),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=timeout,
+            trust_env=True,
+        )
+
+    async def close(self) -> None:
+        """Once nobody asks any more; what was used is booked first."""
+        await self._bookings.close()
+        await self._refresher.close()
+        if self._session is not None:
+            await self._session.close()
+
+    def routes(self) -> list[Route]:
+        """Where boxes reach it."""
+        return [Route(f"{ROOT}/{{turn}}/{{path:path}}", self)]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        path, turn = request.path_params["path"], request.path_params["turn"]
+        wire = protocol_at(path)
+        try:
+            endpoint = _endpoint(request, path, wire)
+            caller = await self._caller(turn, _token(request), wire)
+            with _Counted(self._open, caller.turn, self._settings.at_once, wire):
+                await self._ask(request, caller, endpoint, send)
+        except Refusal as refusal:
+            log.info("gateway.refused", turn=turn[:40], path=path[:80], status=refusal.status)
+            await answer(send, refusal)
+        except ClientDisconnect:
+            return
+
+    async def _ask(self, request: Request, caller: Caller, endpoint: Endpoint, send: Send) -> None:
+        wire, settings = endpoint.wire, self._settings
+        size = _size(request, wire, settings.body)
+        if self._held + size > settings.held:
+            raise refuse(wire, 503, "Too many large requests at once: try again.")
+        with contextlib.ExitStack() as held:
+            self._held += size
+            held.callback(self._give_back, size)
+            asked = _asked(request, caller, endpoint, await _body(request, wire, size))
+            account = await self._account(caller, wire)
+            passing = headers.asked(request.scope["headers"])
+            call = Call(caller, asked, account, _upstream(account, wire, passing), passing, held.close)
+            await relay(self._session_open, self._refresher, self._bookings, call, request, send, settings.silence)
+
+    def _give_back(self, size: int) -> None:
+        self._held -= size
+
+    async def _caller(self, turn: str, token: str, wire: Wire) -> Caller:
+        try:
+            async with self._database.read() as tx:
+                caller = await caller_of(tx, turn, token)
+        except NotItsToken:
+            raise refuse(wire, 401, REFUSED) from None
+        if caller.stopped is not None:
+            raise spent(wire, caller.calls, f"Greenloop ends this turn: {caller.stopped}.")
+        return caller
+
+    async def _account(self, caller: Caller, wire: Wire) -> Account:
+        try:
+            async with self._database.read() as tx:
+                account = await account_of(tx, self._vault, caller.profile)
+            if wire not in caller.calls.wires(account.provider, caller.custom):
+                raise refuse(wire, 404, "This turn's agent asks its model in another protocol.")
+            return await self._refresher.current(account)
+        except NotItsToken:
+            raise refuse(wire, 401, "The account of this turn was removed.") from None
+        except (LoginRefused, ValueError) as error:
+            raise refuse(wire, 401, str(error)) from None
+        except (LoginUnreachable, CannotPrepare) as error:
+            raise refuse(wire, 503, str(error)) from None
+
+    @property
+    def _session_open(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            raise RuntimeError("the model gateway is not started")
+        return self._session
+
+    async def _post(self, url: str, body: Mapping[str, str]) -> tuple[int, Any]:
+        timeout = aiohttp.ClientTimeout(total=30)
+        try:
+            async with self._session_open.post(url, json=body, timeout=timeout, allow_redirects=False) as told:
+                return told.status, await _json(told)
+        except aiohttp.ClientError as error:
+            raise OSError(type(error).__name__) from None
+
+
+class _Counted:
+    """A place among the requests of one turn. Raises Refusal when there is none."""
+
+    def __init__(self, counter: Counter[int], turn: int, most: int, wire: Wire) -> None:
+        self._counter, self._turn, self._most, self._wire = counter, turn, most, wire
+
+    def __enter__(self) -> None:
+        if self._counter[self._turn] >= self._most:
+            raise refuse(self._wire, 429, f"More than {self._most} requests of one turn at once: try again.")
+        self._counter[self._turn] += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._counter[self._turn] -= 1
+        if not self._counter[self._turn]:
+            del self._counter[self._turn]
+
+
+def _endpoint(request: Request, path: str, wire: Wire) -> Endpoint:
+    endpoint = endpoint_of(path)
+    if endpoint is None:
+        raise refuse(
+            wire, 404, "The model gateway has no such path: it takes what a turn asks its model, nothing else."
+        )
+    if request.headers.get("upgrade"):
+        raise refuse(wire, 426, "The model gateway speaks HTTP only.")
+    if request.method != "POST":
+        raise refuse(wire, 405, f"{request.method} is none of the model gateway's methods.")
+    if request.headers.get("content-encoding", "identity") != "identity":
+        raise refuse(wire, 415, "The model gateway reads no packed bodies.")
+    return endpoint
+
+
+def _token(request: Request) -> str:
+    """The turn's token, in the header in which the CLI sends a key."""
+    for name in ("x-api-key", "x-goog-api-key"):
+        if found := request.headers.get(name):
+            return found
+    kind, _, value = request.headers.get("authorization", "").partition(" ")
+    return value.strip() if kind.lower() == "bearer" else ""
+
+
+def _size(request: Request, wire: Wire, most: int) -> int:
+    """The size of the body before it is read; `most` where the request does not say. Raises Refusal."""
+    told = request.headers.get("content-length", "")
+    size = int(told) if told.isascii() and told.isdigit() and len(told) <= 18 else most
+    if size > most:
+        raise refuse(wire, 413, f"The request has {size} bytes; the model gateway takes {most}.")
+    return size
+
+
+async def _body(request: Request, wire: Wire, most: int) -> bytes:
+    parts, read = [], 0
+    async for part in request.stream():
+        read += len(part)
+        if read > most:
+            raise refuse(wire, 413, f"The request is longer than {most} bytes.")
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _asked(request: Request, caller: Caller, endpoint: Endpoint, body: bytes) -> ModelRequest:
+    def may_ask(model: str) -> bool:
+        return not caller.model or caller.calls.may_ask(caller.model, model)
+
+    try:
+        beta = request.query_params.get("beta") == "true"
+        return request_of(endpoint, body, beta, may_ask, caller.model)
+    except NotAsked as error:
+        raise refuse(endpoint.wire, error.status, str(error), error.kind) from None
+
+
+def _upstream(account: Account, wire: Wire, passing: Mapping[str, str]) -> Upstream:
+    try:
+        return upstream_of(account, wire, passing)
+    except ValueError as error:
+        raise refuse(wire, 401, str(error)) from None
+
+
+async def _json(told: aiohttp.ClientResponse) -> Any:
+    try:
+        return json.loads(await told.content.read(64 * 1024))
+    except ValueError:
+        return None
