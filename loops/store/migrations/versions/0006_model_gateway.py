@@ -12,7 +12,7 @@ down_revision = "0005"
 branch_labels = None
 depends_on = None
 
-COUNTS: tuple[tuple[str, sa.types.TypeEngine[object]], ...] = (
+COUNTS: tuple[tuple[str, sa.types.TypeEngine[int] | sa.types.TypeEngine[float]], ...] = (
     ("booked", sa.BigInteger()),
     ("told_input", sa.BigInteger()),
     ("told_cached", sa.BigInteger()),
