@@ -31,7 +31,7 @@ HOOK_KINDS = ("drop", "duplicate", "delay", "reorder")
 CI_KINDS = ("ci_delay", "ci_lost", "ci_conclusion")
 OTHER_KINDS = ("token_lag", "log_missing", "lag", "unassignable_bots")
 KINDS = CALL_KINDS + HOOK_KINDS + CI_KINDS + OTHER_KINDS
-LAGS = ("ref", "ref_update", "pull", "pull_read", "comments", "checks", "runs")
+LAGS = ("ref", "ref_update", "pull", "pull_read", "comments", "checks", "runs", "activity")
 _LOST = {"answer": "lost_answer", "webhook": "drop", "run": "ci_lost"}
 
 

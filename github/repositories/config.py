@@ -53,6 +53,12 @@ class Autofix(_Section):
         default=False, description="Whether a red default branch gets a fix branch and a pull request of its own."
     )
 
+    after_others_push: Literal["installation", "wait"] = Field(
+        default="installation",
+        description="Whose a repair is once somebody else has pushed to the branch than who asked for the work: the "
+        "installation's, in its box and on its account; or nobody's: it waits until somebody with write access asks.",
+    )
+
     def author_matches(self, login: str) -> bool:
         """Whether pull requests by `login` are watched."""
         return not self.authors or any(fnmatchcase(login.lower(), glob.lower()) for glob in self.authors)

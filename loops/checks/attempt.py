@@ -14,6 +14,7 @@ from loops.checks.distiller import distiller
 from loops.checks.last_passing import last_passing
 from loops.checks.look import Fresh, fresh_state, leave_optional, store_state
 from loops.checks.next_attempt import GiveUp, History, Repair, Rerun, asked_about_checks, choose
+from loops.checks.repair_owner import RepairOwner, repair_owner
 from loops.checks.rerun_jobs import go_on, run_again, spent, wishes
 from loops.checks.shown_evidence import keep_evidence
 from loops.context import Loop
@@ -77,7 +78,11 @@ async def repair(loop: Loop, session: Session, action: decide.RepairChecks) -> f
         case GiveUp() as chosen:
             await _give_up(loop, session, now, chosen)
         case Repair() as wanted:
-            await _start(loop, session, action.sha, past, wanted)
+            owner = await repair_owner(loop, repo, session, action.sha)
+            if owner.waits:
+                await _give_up(loop, session, now, GiveUp(Reason.OTHERS_PUSHED, owner.note))
+            else:
+                await _start(loop, session, action.sha, past, wanted, owner)
     return None
 
 
@@ -109,7 +114,7 @@ async def _give_up(loop: Loop, session: Session, now: Fresh, chosen: GiveUp) -> 
     await finish(loop, session, decide.Finish(SessionStatus.FAILED, reason=chosen.reason, note=chosen.note))
 
 
-async def _start(loop: Loop, session: Session, sha: str, past: Past, chosen: Repair) -> None:
+async def _start(loop: Loop, session: Session, sha: str, past: Past, chosen: Repair, owner: RepairOwner) -> None:
     now = loop.clock()
     failed = chosen.failures
     about = RedChecks(
@@ -124,9 +129,10 @@ async def _start(loop: Loop, session: Session, sha: str, past: Past, chosen: Rep
         if sha in (await _past(tx, session)).heads:
             return
         fresh = await locked(tx, Session, session.id)
-        asked = await last_asked(tx, session.id)
-        owner = asked.owner_id if asked is not None else fresh.owner_id
-        turn = await add_turn(tx, fresh, repairs_of(asked, about), owner=owner, now=now)
+        ask = repairs_of(await last_asked(tx, session.id), about)
+        turn = await add_turn(tx, fresh, ask, owner=owner.person, now=now)
+        if owner.note and owner.note not in fresh.notes:
+            fresh.notes = [*fresh.notes, owner.note]
         tx.add(
             Attempt(
                 session_id=session.id,

@@ -13,13 +13,17 @@ from loops.store.tables import Session, Turn
 REPAIR = "Repair the failing checks."
 
 
-async def last_asked(tx: AsyncSession, session_id: int, *, before: int | None = None) -> Turn | None:
+async def last_asked(
+    tx: AsyncSession, session_id: int, *, before: int | None = None, begun: bool = False
+) -> Turn | None:
     """The last turn, before that number, that somebody asked for: no repair, and no resolving of a conflict, which are
-    parts of such."""
+    parts of such. `begun`: that ran, or does."""
     ours = (Trigger.CHECKS, Trigger.CONFLICT)
     query = select(Turn).where(Turn.session_id == session_id, Turn.trigger.not_in(ours))
     if before is not None:
         query = query.where(Turn.number < before)
+    if begun:
+        query = query.where(Turn.base_sha.is_not(None))
     return (await tx.execute(query.order_by(Turn.number.desc()).limit(1))).scalar_one_or_none()
 
 

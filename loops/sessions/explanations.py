@@ -49,6 +49,13 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         "Checks are red, and repairs are switched off here.",
         "Comment `{handle} autofix on` and then `{handle} retry`, or take over the branch.",
     ),
+    Reason.OTHERS_PUSHED: Explanation(
+        "somebody else pushed",
+        "Somebody else has pushed to the branch than who asked for the work, so its repair is not run in their name.",
+        "Look at what was pushed, then `{handle} retry`: it is repaired in the box and on the account of who asks.",
+        "With `autofix.after_others_push: installation`, the default, such repairs run on an account of the "
+        "installation: `greenloop profile add` without `--person` adds one.",
+    ),
     Reason.BOX_LOST: Explanation(
         "box lost",
         "The box in which the agent ran was lost twice.",

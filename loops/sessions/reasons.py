@@ -22,6 +22,7 @@ class Reason(StrEnum):
     NO_PROGRESS = "no_progress"
     BASE_RED = "base_red"
     AUTOFIX_OFF = "autofix_off"
+    OTHERS_PUSHED = "others_pushed"
     BOX_LOST = "box_lost"
     BOX_FAILED = "box_failed"
     PUSH_REFUSED = "push_refused"

@@ -1,6 +1,8 @@
 """Whose box, account and caps a turn uses: those of who asked for it, and nobody else's."""
 
 import asyncio
+import base64
+import contextlib
 import json
 import os
 from collections.abc import AsyncIterator
@@ -11,7 +13,7 @@ import pytest
 from sqlalchemy import select
 
 from loops.store.tables import Box, Profile, Turn
-from tests.e2e.acts import asked
+from tests.e2e.acts import asked, push
 from tests.e2e.house import REPOSITORY, House, house
 from tests.e2e.ownloop import HEAD, install
 
@@ -30,23 +32,46 @@ found = {
 with open(SEEN, "a") as file:
     file.write(json.dumps(found) + "\\n")
 tell("session", id=f"c{time.time_ns()}")
+"""
+ANSWERS = """
 edited(f"{time.time_ns()}.txt")
 done("My answer.")
 """
+# The first turn and the second leave the check red, the second while somebody may push; the third mends it.
+REPAIRS = """
+turn = len(open(SEEN).readlines())
+if turn == 2:
+    wait()
+pathlib.Path("value.txt").write_text("right" if turn > 2 else f"wrong {turn}")
+done("Done.")
+"""
+
+
+@contextlib.asynccontextmanager
+async def opened(
+    folder: Path, acts: str, *, yml: str = "", files: dict[str, str] | None = None, **settings: Any
+) -> AsyncIterator[House]:
+    """Carol may write, too; both have an account of their own. The agent is our own loop, which resumes."""
+    all_files = {".github/greenloop.yml": f"runtime: native\n{yml}", **(files or {})}
+    async with house(folder, files=all_files, **settings) as made:
+        made.agent((HEAD + LOOKS + acts).replace("SEEN", repr(str(folder / "seen"))))
+        made.local.add_user("carol")
+        made.local.set_permission(REPOSITORY, "carol", "write")
+        for login in ("alice", "carol"):
+            await made.account(f"sk-of-{login}-0123456789", name=login, person_id=made.local.user(login).id)
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(tmp_path / "bin", tmp_path / "agent.py")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
 
 
 @pytest.fixture
-async def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[House]:
-    """Carol may write, too; both have an account of their own. The agent is our own loop, which resumes."""
-    install(tmp_path / "bin", tmp_path / "agent.py")
-    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-    async with house(tmp_path, run=None, files={".github/greenloop.yml": "runtime: native\n"}) as opened:
-        opened.agent(HEAD + LOOKS.replace("SEEN", repr(str(tmp_path / "seen"))))
-        opened.local.add_user("carol")
-        opened.local.set_permission(REPOSITORY, "carol", "write")
-        for login in ("alice", "carol"):
-            await opened.account(f"sk-of-{login}-0123456789", name=login, person_id=opened.local.user(login).id)
-        yield opened
+async def home(tmp_path: Path) -> AsyncIterator[House]:
+    async with opened(tmp_path, ANSWERS, run=None) as made:
+        yield made
 
 
 def seen(home: House) -> list[dict[str, Any]]:
@@ -131,3 +156,101 @@ async def test_a_reader_on_a_writers_session_gets_no_box_and_neither_does_who_be
     await home.turn_ended(2)
     assert [(account, person) for account, person, _ in await used(home)] == [("alice", "alice"), ("carol", "carol")]
     assert (await home.turns())[1].status == "done"
+
+
+async def pushed_by(home: House, login: str, name: str, content: str = "x", **about: Any) -> None:
+    """A commit on our branch, pushed by that person while the second turn runs."""
+
+    async def second_runs() -> bool:
+        found = await home.turns()
+        return len(found) == 2 and found[1].status == "running"
+
+    await home.until(second_runs)
+    (session,) = await home.sessions()
+    known = await home.http(login).get(f"/repos/{REPOSITORY}/contents/{name}?ref={session.branch}")
+    sha = {"sha": known.json()["sha"]} if known.is_success else {}
+    body = {"message": "m", "content": base64.b64encode(content.encode()).decode(), "branch": session.branch}
+    await home.post(login, f"contents/{name}", {**body, **sha, **about}, method="PUT")
+    home.let_go()
+
+
+async def owners(home: House) -> list[str]:
+    return [person for _, person, _ in await used(home)]
+
+
+async def test_repairs_are_of_who_asked_also_after_their_own_push_that_github_lists_late(
+    tmp_path: Path,
+) -> None:
+    async with opened(tmp_path, REPAIRS) as home:
+        home.local.hub.faults.lag("activity", calls=1)
+        await asked(home, "make it right")
+        await pushed_by(home, "alice", "notes.txt")
+        assert (await home.ended()).outcome == "green"
+        assert await owners(home) == ["alice", "alice", "alice"]
+
+
+async def test_a_repair_after_a_strangers_push_is_nobodys_own_whatever_author_the_commit_names(tmp_path: Path) -> None:
+    async with opened(tmp_path, REPAIRS) as home:
+        await home.account(name="everybodys")
+        alice = {"name": "alice", "email": home.local.user("alice").noreply}
+        number = await asked(home, "make it right")
+        await pushed_by(home, "carol", "conftest.py", author=alice, committer=alice)
+        session = await home.ended()
+        assert session.outcome == "green"
+        commits = await home.get(f"pulls/{session.pull_number}/commits")
+        assert "carol" not in {each["author"]["login"] for each in commits if each["author"]}
+        assert [(account, person) for account, person, _ in await used(home)] == [
+            ("alice", "alice"),
+            ("alice", "alice"),
+            ("everybodys", "nobody"),
+        ]
+        assert [each["resumed"] for each in seen(home)] == [False, True, False]
+        (said,) = await home.bot_comments(number)
+        assert "alice is not the only one: carol pushed since then: the repair runs in the installation's box" in said
+
+
+@pytest.mark.parametrize("why", ["the settings say so", "the installation has no account"])
+async def test_a_repair_after_a_strangers_push_waits_for_a_word_where(tmp_path: Path, why: str) -> None:
+    waits = why == "the settings say so"
+    yml = "autofix: {after_others_push: wait}\n" if waits else ""
+    async with opened(tmp_path, REPAIRS, yml=yml) as home:
+        if waits:
+            await home.account(name="everybodys")
+        number = await asked(home, "make it right")
+        await pushed_by(home, "carol", "conftest.py")
+        session = await home.ended()
+        assert (session.status, session.reason) == ("failed", "others_pushed")
+        (said,) = await home.bot_comments(number)
+        assert "carol pushed since then" in said
+        assert ("has no account for it" in said) is not waits
+        await home.comment(number, "@greenloop retry", login="carol")
+        await home.turn_ended(3)
+        assert await owners(home) == ["alice", "alice", "carol"]
+
+
+async def test_a_conflict_with_a_strangers_push_is_resolved_in_nobodys_own_box(tmp_path: Path) -> None:
+    async with opened(tmp_path, REPAIRS) as home:
+        await home.account(name="everybodys")
+        await asked(home, "make it right")
+        await pushed_by(home, "carol", "value.txt", "hers")
+        await home.ended()
+        found = await home.turns()
+        assert [turn.trigger for turn in found][:3] == ["mention", "checks", "conflict"]
+        assert (await owners(home))[:3] == ["alice", "alice", "nobody"]
+
+
+async def test_red_checks_on_somebodys_pull_request_are_theirs_only_while_they_alone_push_there(tmp_path: Path) -> None:
+    yml = "autofix: {pull_requests: all}\n"
+    acts = "pathlib.Path('value.txt').write_text('right'); done()"
+    async with opened(tmp_path, acts, yml=yml, files={"value.txt": "right"}) as home:
+        await home.account(name="everybodys")
+        main = (await home.get("git/ref/heads/main"))["object"]["sha"]
+        for login, branch, other in (("alice", "hers", "alice"), ("carol", "shared", "alice")):
+            await home.post(login, "git/refs", {"ref": f"refs/heads/{branch}", "sha": main})
+            await push(home, "other.txt", "x", branch, login)
+            await push(home, "value.txt", "wrong", branch, other)
+            await home.post(login, "pulls", {"title": branch, "head": branch, "base": "main"})
+        await home.ended(sessions=2)
+        sessions = {each.id: each.branch for each in await home.sessions()}
+        turns = [sessions[turn.session_id] for turn in await home.turns()]
+        assert dict(zip(turns, await owners(home), strict=True)) == {"hers": "alice", "shared": "nobody"}

@@ -7,6 +7,7 @@ from github.emulator.forge import Forge
 from github.emulator.git import commits, diff
 from github.emulator.git.refs import Update
 from github.emulator.git.repository import EMPTY_TREE, ZERO, GitRepository
+from github.emulator.store.activities import Activity
 from github.emulator.store.repositories import Repository
 from github.emulator.store.users import User
 from github.emulator.views.commits import account
@@ -15,8 +16,11 @@ Json = dict[str, Any]
 MAX_COMMITS = 2048
 
 
-def pushed(forge: Forge, repository: Repository, update: Update, by: User) -> None:
-    """Tell everybody: `create`/`delete`, `push`, pull requests of the branch, check suites and workflows."""
+def pushed(forge: Forge, repository: Repository, update: Update, by: User, *, merges: bool = False) -> None:
+    """Tell everybody: `create`/`delete`, `push`, pull requests of the branch, check suites and workflows.
+
+    `merges`: it is a pull request that was merged.
+    """
     repository.pushed_at = repository.updated_at = repository.moved[update.ref] = forge.now()
     branch = update.ref.removeprefix("refs/heads/") if update.ref.startswith("refs/heads/") else None
     tag = update.ref.removeprefix("refs/tags/") if update.ref.startswith("refs/tags/") else None
@@ -29,11 +33,25 @@ def pushed(forge: Forge, repository: Repository, update: Update, by: User) -> No
     if update.new == ZERO:
         forge.emit("delete", None, brief, repository, by)
     if branch is not None:
+        _remember(forge, repository, update, by, "pr_merge" if merges else _kind(repository.git, update))
         _follow_branch(forge, repository, branch, update, by)
     commit = repository.git.resolve(update.new) if update.new != ZERO else None
     if branch is not None and commit is not None:
         checks.suites_requested(forge, repository, commit, branch, update.old, by)
     forge.emit("push", None, _payload(forge, repository, update, by), repository, by)
+
+
+def _kind(git: GitRepository, update: Update) -> str:
+    if update.old == ZERO:
+        return "branch_creation"
+    if update.new == ZERO:
+        return "branch_deletion"
+    return "push" if git.is_ancestor(update.old, update.new) else "force_push"
+
+
+def _remember(forge: Forge, repository: Repository, update: Update, by: User, kind: str) -> None:
+    rows = forge.store.activities
+    rows.add(Activity(rows.new_id(), repository, update.ref, update.old, update.new, kind, by, forge.now()))
 
 
 def _follow_branch(forge: Forge, repository: Repository, branch: str, update: Update, by: User) -> None:

@@ -4,7 +4,7 @@ from github.emulator.api.route import Table
 from github.emulator.rest import repos
 from github.emulator.rest.accounts import apps, hooks, manifests, people, users
 from github.emulator.rest.ci import artifacts, checks, runs, statuses, workflows
-from github.emulator.rest.code import branches, commits, contents, objects, refs
+from github.emulator.rest.code import activity, branches, commits, contents, objects, refs
 from github.emulator.rest.graphql import answer as graphql
 from github.emulator.rest.threads import comments, issues, pulls, reviews, search
 
@@ -25,6 +25,7 @@ FAMILIES = (
     branches,
     commits,
     contents,
+    activity,
     checks,
     statuses,
     runs,

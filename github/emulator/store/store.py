@@ -6,6 +6,7 @@ from pathlib import Path
 
 from github.emulator.clock import Clock
 from github.emulator.git.signing import Signer
+from github.emulator.store.activities import Activity
 from github.emulator.store.apps import App, PendingApp
 from github.emulator.store.authorizations import PendingAuthorization, UserToken
 from github.emulator.store.checks import CheckRun, CheckSuite
@@ -70,6 +71,7 @@ class Store:
         self.artifacts: Table[Artifact] = Table(3_300_000_000)
         self.deliveries: Table[Delivery] = Table(160_000_000_000)
         self.notifications: Table[Notification] = Table(7_300_000_000)
+        self.activities: Table[Activity] = Table(20_000_000_000)
         self.hooks: _Counter = _Counter(480_000_000)
         self.tokens: dict[str, InstallationToken] = {}
         self.authorizations: dict[str, PendingAuthorization] = {}

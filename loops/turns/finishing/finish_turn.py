@@ -25,7 +25,7 @@ from loops.store.tables import Blob, Repository, Session, Turn
 from loops.turns import forks
 from loops.turns.authority import without_right
 from loops.turns.finishing.classify_result import TurnVerdict, classify_result
-from loops.turns.finishing.conflict import begin_conflict_turn, handed_back
+from loops.turns.finishing.conflict import begin_conflict_turn, handed_back, owner_of_resolving
 from loops.turns.finishing.guard import guard
 from loops.turns.finishing.publish_turn import publish_turn
 from loops.turns.finishing.record_turn import Ending, record_turn
@@ -91,7 +91,10 @@ async def _publish(loop: Loop, repo: RepositoryHandle, session: Session, turn: T
     except MergeConflict as conflict:
         if turn.kind is TurnKind.CONFLICT:
             return _refused(str(conflict))
-        await begin_conflict_turn(loop, repo, session, turn, conflict)
+        owner = await owner_of_resolving(loop, repo, session, turn, conflict)
+        if owner.waits:
+            return _refused(f"{conflict} {owner.note}")
+        await begin_conflict_turn(loop, repo, session, turn, conflict, owner)
         return None
     except LATE as error:
         if session.failures + 1 < most_tries(error, 0):

@@ -28,6 +28,7 @@ from loops.store.tables import Box, Repository, Session, Turn
 from loops.turns.preparing.admission import admit
 from loops.turns.preparing.env import env_of
 from loops.turns.preparing.limits import limits_of
+from loops.turns.preparing.ownership import is_still_theirs
 from loops.turns.preparing.prompting import prompt_of
 from loops.turns.preparing.runtime import in_box, runtime_of, spec_of
 from loops.turns.preparing.start import CannotStart, start_of
@@ -62,6 +63,8 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
     try:
         await admit(loop, repo, session, turn)
         start = await start_of(loop, repo, session, turn)
+        if not await is_still_theirs(loop, repo, session, turn, start):
+            return loop.clock()
         if not await _still_asked(repo, turn):
             await _withdraw(loop.clock, loop.database, session, turn)
             return None

@@ -67,6 +67,7 @@ async def test_a_whole_pull_request_fits_githubs_openapi(house: House) -> None:
         f"/check-runs/{run['id']}/annotations",
         "/contents/a.txt",
         "/contents/",
+        "/activity",
         "/actions/runs",
         f"/actions/runs/{first}",
         f"/actions/runs/{first}/jobs?filter=all",

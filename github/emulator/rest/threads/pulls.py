@@ -220,7 +220,7 @@ def merge(call: Call) -> Answer:
         raise Refusal(405, "Pull Request is not mergeable")
     ref = f"refs/heads/{pull.base_ref}"
     refs.move(call.repository.git, ref, made.sha, pull.base_sha)  # what the branch requires, the pull request has met
-    pushes.pushed(call.forge, call.repository, Update(pull.base_sha, made.sha, ref), call.user)
+    pushes.pushed(call.forge, call.repository, Update(pull.base_sha, made.sha, ref), call.user, merges=True)
     return Answer(200, {"sha": made.sha, "merged": True, "message": "Pull Request successfully merged"})
 
 
