@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 DEMO_ARGS ?=
 ROOMS := app github loops k8s
 DEMO_LOCK := app/demo/requirements.lock
+CLIENTS := tests/github/contract/clients
 REQUIRED := loops/evidence/recognise/required.json
 
 .PHONY: demo test test-cluster test-github check fmt bench bench-evidence lock clean
@@ -70,6 +71,7 @@ lock: $(VENV)/.dev
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-emit-index-url --no-header -q pyproject.toml --all-extras --group dev -o requirements-dev.lock
 	$(call lock_extra,native,k8s/images/native.lock)
 	$(call lock_extra,demo,$(DEMO_LOCK))
+	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-emit-index-url --no-header --no-annotate -q $(CLIENTS)/requirements.in -o $(CLIENTS)/requirements.lock
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache
