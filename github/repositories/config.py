@@ -127,7 +127,8 @@ class RepositoryConfig(_Section):
     protected_paths: list[Glob] = Field(
         default=[".github/workflows/**"],
         max_length=200,
-        description="Globs of paths that an agent's change may not touch.",
+        description="Globs of paths that an agent's change may not touch, besides files that CI, GitHub, editors, "
+        "package managers or agents find by name and obey. `!glob` lets agents change some of them, an empty list all.",
     )
     test_guard: Annotated[Literal["off", "warn", "block"], OffIsAWord] = Field(
         default="warn", description="What happens to deleted tests, added skips and loosened assertions."

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from k8s.runner.protocol import Change
-from loops.guards import conflicts, keyfiles, patch, places, secrets, testfiles, testguard
+from loops.guards import conflicts, keyfiles, new_lines, patch, places, secrets, testfiles, testguard
 from loops.guards.model import Apart, BaseOf, ContentOf, Finding, Findings, Proposal, shown
+from loops.guards.obeyed_files import freed
 from loops.offload import Withheld
 from loops.secrets.redact import Redactor
 
@@ -129,6 +130,10 @@ async def _of_content(
         return [both]
     if inside := keyfiles.by_content(change.path, content):
         return [inside]
+    if new_lines.concerns(change.path) and not freed(change.path, proposal.config):
+        before = await base_of(change.old_path or change.path) if base_of is not None else None
+        if suspect := list(new_lines.suspect(change.path, before, content)):
+            return suspect[: secrets.MOST]
     try:
         found = await apart(_hits, change.path, content, proposal.redactor)
     except Withheld as error:

@@ -9,14 +9,14 @@ from typing import Any
 import re2
 
 
+@lru_cache(maxsize=4096)
 def folded(path: str) -> str:
     """The name under which a file system that knows no case finds `path`."""
     plain = path.encode("utf-8", "replace").decode("utf-8")
     return unicodedata.normalize("NFC", plain).casefold()
 
 
-@lru_cache(maxsize=1024)
-def _compiled(glob: str) -> Any:
+def _pattern(glob: str) -> str:
     text = folded(glob.strip()).removeprefix("./")
     anchored = "/" in text.rstrip("/")
     text = text.lstrip("/")
@@ -31,7 +31,30 @@ def _compiled(glob: str) -> Any:
             out = out.removesuffix("/") + "(?:/.*)?" if last and index else out + (".*" if last else "(?:.*/)?")
         else:
             out += _part(part) + ("" if last else "/")
-    return _quietly(f"(?s){out}")
+    return out
+
+
+@lru_cache(maxsize=1024)
+def _compiled(glob: str) -> Any:
+    return _quietly(f"(?s){_pattern(glob)}")
+
+
+@lru_cache(maxsize=64)
+def _together(globs: tuple[str, ...]) -> tuple[Any, frozenset[str]]:
+    """All of `globs` in one pattern, and the folders on the way to their files."""
+    folders = {part for glob in globs for part in _folders(_literal(glob))}
+    return _quietly("(?s)" + "|".join(f"(?:{_pattern(glob)})" for glob in globs)), frozenset(folders)
+
+
+def _folders(literal: str) -> Iterable[str]:
+    parts = literal.split("/")[:-1]
+    return ("/".join(parts[: count + 1]) for count in range(len(parts)))
+
+
+@lru_cache(maxsize=1024)
+def _literal(glob: str) -> str:
+    """The beginning of `glob` up to its first wildcard."""
+    return re.split(r"[*?\[]", folded(glob.strip()).removeprefix("./").lstrip("/"), maxsplit=1)[0]
 
 
 def _part(part: str) -> str:
@@ -80,10 +103,19 @@ def matches(path: str, glob: str) -> bool:
     as well: a link or a file there takes the whole folder away.
     """
     name = folded(path)
-    if _compiled(glob).fullmatch(name):
-        return True
-    literal = re.split(r"[*?\[]", folded(glob.strip()).removeprefix("./").lstrip("/"), maxsplit=1)[0]
-    return literal.startswith(name + "/")
+    return bool(_compiled(glob).fullmatch(name)) or _literal(glob).startswith(name + "/")
+
+
+def names(path: str, glob: str) -> bool:
+    """Whether `path` itself is one that `glob` names; what stands in a folder's place does not count."""
+    return bool(_compiled(glob).fullmatch(folded(path)))
+
+
+def match_any(path: str, globs: tuple[str, ...]) -> bool:
+    """Whether one of many `globs` `matches` `path`, in one look."""
+    pattern, folders = _together(globs)
+    name = folded(path)
+    return name in folders or bool(pattern.fullmatch(name))
 
 
 def first_match(path: str, globs: Iterable[str]) -> str | None:

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from github.repositories.config import PATH as OWN_CONFIG
 from k8s.runner.protocol import Change
-from loops.guards.globs import first_match, folded, matches
+from loops.guards.globs import folded, matches
 from loops.guards.model import Finding, Proposal, shown
+from loops.guards.obeyed_files import protecting
 
 GITLINK = "160000"
 SYMLINK = "120000"
@@ -148,10 +149,10 @@ def protected(changes: Sequence[Change], proposal: Proposal) -> Iterator[Finding
                     "commit of their own."
                 )
                 yield Finding("own_config", path, text)
-            elif glob := first_match(path, proposal.config.protected_paths):
+            elif glob := protecting(path, proposal.config):
                 text = (
-                    f"{shown(path)} is protected by `{glob}`. A person can make that change, or take the glob out of "
-                    f"`protected_paths` in `{OWN_CONFIG}` on the default branch."
+                    f"{shown(path)} is protected by `{glob}`. A person can make that change, or let agents do it with "
+                    f"`!{glob}` in `protected_paths` of `{OWN_CONFIG}` on the default branch."
                 )
                 yield Finding("protected_path", path, text)
             elif not proposal.workflows_allowed and matches(path, WORKFLOWS):
