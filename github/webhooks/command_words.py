@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from github.webhooks.commands import Autofix, Command, Help, Retry, Run, Status, Stop
+from github.webhooks.commands import Approve, Autofix, Command, Help, Retry, Run, Status, Stop
 
 MAX_COMMAND = 200  # characters of a command with all that is around it
 
@@ -26,7 +26,8 @@ _COMMANDS: Final[dict[str, Command]] = {
 _BEFORE = r"(?:(?:please|pls|(?:can|could|will|would) you)\s+)*"
 _AFTER = r"(?:\s+(?:please|pls|now|it|this|that|again|everything|immediately|here|thanks|thx|thank\s+you))*"
 _COMMAND = re.compile(
-    rf"{_BEFORE}(?P<command>stop|cancel|retry|try\s+again|status|help|autofix\s+(?:on|off))"
+    rf"{_BEFORE}(?P<command>stop|cancel|retry|try\s+again|status|help|autofix\s+(?:on|off)"
+    r"|approve\s+`?(?P<commit>[0-9a-f]{12,40})`?)"
     rf"{_AFTER}\s*(?:[.,;:!?)]+(?=\s|$)|$)",
     re.IGNORECASE,
 )
@@ -74,6 +75,8 @@ def nearest(words: str) -> tuple[str, ...]:
     parts = (found["rest"] if found else words).lower().split()
     if not parts or len(parts) > 3:
         return ()
+    if parts[0] in ("approve", "approved"):
+        return ("approve COMMIT",)
     joined = " ".join(parts)
     if joined in ("auto fix", "auto-fix", "fix auto") or _near(joined.replace("-", ""), "autofix"):
         return ("autofix on", "autofix off")
@@ -99,6 +102,8 @@ def _switch(parts: list[str]) -> tuple[str, ...]:
 
 
 def _of(match: re.Match[str]) -> Command:
+    if match["commit"]:
+        return Approve(match["commit"].lower())
     return _COMMANDS[" ".join(match["command"].lower().split())]
 
 

@@ -25,6 +25,14 @@ class Retry:
 
 
 @dataclass(frozen=True, slots=True)
+class Approve:
+    """Work on a fork's `commit` and on no other: a full SHA, or at least the first twelve letters of one."""
+
+    name: ClassVar[str] = "approve"
+    commit: str
+
+
+@dataclass(frozen=True, slots=True)
 class Stop:
     """End the work."""
 
@@ -64,7 +72,7 @@ class Unclear:
     problems: tuple[str, ...]
 
 
-Command = Run | Retry | Stop | Status | Help | Autofix | Unclear
+Command = Run | Retry | Approve | Stop | Status | Help | Autofix | Unclear
 BUTTONS: dict[str, Command] = {
     "stop": Stop(),
     "retry": Retry(),
@@ -72,3 +80,13 @@ BUTTONS: dict[str, Command] = {
     "autofix-off": Autofix(on=False),
 }
 """What the buttons of our check run ask for, by their identifiers."""
+APPROVE = "approve-"
+"""How the identifier of a button begins that approves a fork's commit; its first twelve letters follow."""
+
+
+def of_button(identifier: str, sha: str) -> Command | None:
+    """What a button of our check run on the commit `sha` asks for; None: there is no such button."""
+    if identifier.startswith(APPROVE):
+        named = identifier.removeprefix(APPROVE)
+        return Approve(sha) if len(named) == 12 and sha.startswith(named) else None
+    return BUTTONS.get(identifier)

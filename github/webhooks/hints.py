@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from github.webhooks.commands import BUTTONS, Command, Retry
+from github.webhooks.commands import Command, Retry, of_button
 from github.webhooks.events import App, Event, PullRequest
 from github.webhooks.identity import Me
 from github.webhooks.outcomes import Declined, Hint, Ignored, Outcome, Repo, Request, Why
@@ -23,11 +23,10 @@ def check_run(event: Event, repo: Repo, me: Me) -> Outcome:
     if _ours(run.app, me):
         if event.action == "requested_action":
             button = (event.requested_action.identifier if event.requested_action else None) or ""
-            if button not in BUTTONS:
+            command = of_button(button, sha)
+            if command is None:
                 return Ignored(f"there is no button {button!r}")
-            return _pressed(
-                event, repo, me, Why.BUTTON, BUTTONS[button], CheckButton(run.id or 0, sha, run.external_id or "")
-            )
+            return _pressed(event, repo, me, Why.BUTTON, command, CheckButton(run.id or 0, sha, run.external_id or ""))
         if event.action == "rerequested":
             return _pressed(event, repo, me, Why.RERUN, Retry(), CheckButton(run.id or 0, sha, run.external_id or ""))
         return Ignored("our own check")

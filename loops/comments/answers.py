@@ -18,6 +18,7 @@ def help_text(handle: str) -> str:
 | `{name} retry` | once more with the same task; words beside it are added |
 | `{name} stop` | the work on this issue or pull request ends now |
 | `{name} status` | the comment with the state is brought up to date |
+| `{name} approve COMMIT` | that commit of a fork is worked on, and its code runs in CI here |
 | `{name} autofix on` or `autofix off` | repairs of red checks here, or none |
 
 Options, anywhere on the line, for that task: `--runtime NAME`, `--model NAME`, `--base BRANCH`, `--cap N`."""
@@ -53,6 +54,11 @@ def nothing_to_repeat(handle: str) -> str:
         f"There is nothing here that I could do once more. Mention `@{handle}` with what to do, or alone: then I work "
         f"on this as it stands. `@{handle} help` shows what can be asked for."
     )
+
+
+def nothing_to_approve(handle: str) -> str:
+    """An approval where there is no fork."""
+    return f"Nothing here waits for an approval: this comes from no fork. `@{handle} help` shows what I take."
 
 
 def repairs(on: bool, handle: str) -> str:

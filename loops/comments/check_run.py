@@ -7,9 +7,12 @@ import structlog
 from github.checks.our_check_run import Button, Note, OwnCheck, annotate, put_check
 from github.client.errors import Invalid, NotFound, PermissionMissing
 from github.client.repository import RepositoryHandle
+from github.webhooks.commands import APPROVE
 from loops.comments.status_comment import StatusComment, headline
 from loops.context import Loop
 from loops.sessions import effects
+from loops.sessions.explanations import code_of
+from loops.sessions.reasons import Reason
 from loops.store.states import OPEN_SESSION
 from loops.store.tables import Session
 
@@ -24,16 +27,16 @@ NO_REPAIR = Button("No repairs", "Leave red checks here alone", "autofix-off")
 SUPERSEDED = "superseded"
 
 
-async def _close_former(loop: Loop, repo: RepositoryHandle, session: Session, comment: StatusComment) -> None:
+async def _close_former(loop: Loop, repo: RepositoryHandle, session: Session, comment: StatusComment, sha: str) -> None:
     """Nobody shall wait for our check on a commit that is not the head any more."""
     async with loop.database.read() as tx:
-        former = await effects.others(tx, session.id, KIND, session.head_sha or "")
+        former = await effects.others(tx, session.id, KIND, sha)
     for effect in former:
         ended = OwnCheck(
             sha=effect.key,
             external_id=session.public_id,
             title="Went on with a newer commit",
-            summary=f"The work goes on with {session.head_sha}.",
+            summary=f"The work goes on with {sha}.",
             conclusion="neutral",
             details_url=comment.url,
         )
@@ -50,24 +53,38 @@ async def _put(repo: RepositoryHandle, wanted: OwnCheck, known: int | None) -> i
 
 async def show_check(loop: Loop, repo: RepositoryHandle, session: Session, comment: StatusComment, body: str) -> None:
     """Bring the check run on the head up to date; nothing is sent when it says the same already."""
-    if session.head_sha is None:
+    sha = session.approved_sha if _asks(session) else session.head_sha
+    if sha is None:
         return
-    await _close_former(loop, repo, session, comment)
+    await _close_former(loop, repo, session, comment, sha)
     open_now = session.status in OPEN_SESSION
     repairs = NO_REPAIR if comment.autofix else REPAIR
     wanted = OwnCheck(
-        sha=session.head_sha,
+        sha=sha,
         external_id=session.public_id,
         title=headline(comment),
         summary=body,
         # GitHub shows the buttons of completed check runs only, and *Stop* is wanted while the work goes on
         conclusion="success" if session.outcome == "green" and not open_now else "neutral",
         details_url=comment.url,
-        buttons=(STOP, repairs) if open_now else (RETRY, repairs) if session.outcome != "green" else (repairs,),
+        buttons=_buttons(session, repairs, sha),
     )
     said = repr((wanted.title, wanted.conclusion, wanted.buttons, body))
-    await effects.show(loop, session.id, KIND, session.head_sha, said, partial(_put, repo, wanted))
+    await effects.show(loop, session.id, KIND, sha, said, partial(_put, repo, wanted))
     await _annotate(loop, repo, session, comment)
+
+
+def _asks(session: Session) -> bool:
+    """Whether a fork's commit waits for an approval, and people were told what that means."""
+    return session.needs_approval and code_of(session.reason or "") == Reason.FORK_UNAPPROVED
+
+
+def _buttons(session: Session, repairs: Button, sha: str) -> tuple[Button, ...]:
+    if _asks(session):
+        return (Button(f"Approve {sha[:12]}", "Run this fork's code with secrets here", f"{APPROVE}{sha[:12]}"),)
+    if session.status in OPEN_SESSION:
+        return (STOP, repairs)
+    return (RETRY, repairs) if session.outcome != "green" else (repairs,)
 
 
 async def _annotate(loop: Loop, repo: RepositoryHandle, session: Session, comment: StatusComment) -> None:

@@ -8,7 +8,7 @@ from github.client.defuse import defused, defused_plain
 from github.client.text import clip
 from loops.checks.shown_evidence import RedCheck
 from loops.prompts.fence import fence
-from loops.sessions.explanations import detail_of, explain
+from loops.sessions.explanations import code_of, detail_of, explain
 from loops.sessions.reasons import Reason
 
 ROWS = 30
@@ -112,6 +112,8 @@ def headline(comment: StatusComment) -> str:
     """The state in one line."""
     attempt = f"attempt {comment.attempt} of {comment.cap}" if comment.attempt else ""
     if comment.status not in OPEN:
+        if code_of(comment.reason or "") == Reason.FORK_UNAPPROVED:
+            return "✋ A person has to approve a commit of a fork"
         key = comment.outcome if comment.status == "completed" and comment.outcome else comment.status
         if key == "green" and comment.excused:
             key = "green_but"

@@ -36,7 +36,8 @@ async def take(
     if session is None:
         session = await begin(tx, topic, ask, owner=owner, cap=cap, now=now)
         return session, AskOutcome.STARTED
-    if await _asked_already(tx, session, ask):
+    known = session.approved_sha == topic.approved_sha and not session.needs_approval
+    if await _asked_already(tx, session, ask) or (topic.approves and known):
         return session, AskOutcome.JOINED
     if session.status not in OPEN_SESSION:
         move_session(session, SessionStatus.PENDING)
@@ -46,7 +47,8 @@ async def take(
         session.trigger, session.instruction = ask.trigger, ask.instruction
         session.branch, session.own_branch, session.base_branch = topic.branch, topic.own_branch, topic.base_branch
         session.head_sha, session.pull_number, session.pull_state = topic.head_sha, topic.pull_number, topic.pull_state
-    session.approved_sha = topic.approved_sha or session.approved_sha
+    if topic.approved_sha is not None:
+        session.approved_sha, session.needs_approval = topic.approved_sha, not (topic.approves or known)
     session.cap, session.owner_id = ask.options.cap or cap, owner
     await add_turn(tx, session, ask, owner=owner, now=now)
     return session, AskOutcome.CONTINUED
@@ -101,6 +103,7 @@ def new_session(topic: Topic, ask: Ask, *, owner: int | None, cap: int, now: flo
         own_branch=topic.own_branch,
         head_sha=topic.head_sha,
         approved_sha=topic.approved_sha,
+        needs_approval=topic.approved_sha is not None and not topic.approves,
         pull_number=topic.pull_number,
         pull_state=topic.pull_state,
         status=SessionStatus.PENDING,

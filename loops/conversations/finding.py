@@ -15,8 +15,8 @@ from loops.store.tables import Repository, Session
 class Topic:
     """What a conversation is about: an issue, a pull request or a red branch of one repository.
 
-    `approved_sha` is set for a fork's pull request only: its head at the time of the command, which is all that was
-    allowed.
+    `approved_sha` is set for a fork's pull request only: its head at the time of the command. `approves`: the command
+    named that commit, and allows to work on it.
     """
 
     installation_id: int
@@ -30,6 +30,7 @@ class Topic:
     pull_number: int | None = None
     own_branch: bool = True
     approved_sha: str | None = None
+    approves: bool = False
 
     @property
     def pull_state(self) -> PullState | None:

@@ -2,9 +2,11 @@
 
 from sqlalchemy import select
 
+from github.webhooks.commands import Approve
 from github.webhooks.outcomes import Request, Subject
 from github.webhooks.sources import CheckButton
 from loops.store.database import Database
+from loops.store.states import SubjectKind
 from loops.store.tables import Session
 
 
@@ -22,5 +24,8 @@ async def subject_of_button(database: Database, request: Request) -> Subject | N
         session = (await tx.execute(query.limit(1))).scalar_one_or_none()
     if session is None:
         return None
-    number = session.pull_number or session.subject_number
-    return None if number is None else Subject(number, is_pull=session.pull_number is not None, title=session.title)
+    # a fork is approved where it stands, also when our pull request from it is open
+    own = None if isinstance(request.command, Approve) else session.pull_number
+    number = own or session.subject_number
+    is_pull = own is not None or session.subject_kind is SubjectKind.PULL
+    return None if number is None else Subject(number, is_pull=is_pull, title=session.title)

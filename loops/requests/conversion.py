@@ -6,7 +6,7 @@ from github.client.errors import Gone, NotFound
 from github.client.repository import RepositoryHandle
 from github.repositories import queries
 from github.threads import reviews
-from github.webhooks.commands import Retry, Run
+from github.webhooks.commands import Approve, Retry, Run
 from github.webhooks.identity import Me
 from github.webhooks.mention_options import MentionOptions
 from github.webhooks.mentions import read
@@ -54,7 +54,7 @@ def topic_of(repo: Repo, subject: Subject) -> Topic:
 
 
 async def ask_of_request(
-    repo: RepositoryHandle, me: Me, guid: str, request: Request, subject: Subject, command: Run | Retry
+    repo: RepositoryHandle, me: Me, guid: str, request: Request, subject: Subject, command: Run | Retry | Approve
 ) -> Ask:
     """What is asked for. Of a review, its remarks are fetched now: what is edited later is not what was asked."""
     ask = Ask(
@@ -67,9 +67,9 @@ async def ask_of_request(
             author=subject.author.login if subject.author else "",
             is_pull=subject.is_pull,
         ),
-        instruction=command.instruction if isinstance(command, Run) else command.hint,
+        instruction=_words(command),
         source=request.source,
-        options=_turn_options(command.options),
+        options=TurnOptions() if isinstance(command, Approve) else _turn_options(command.options),
         delivery=guid,
     )
     if not isinstance(command, Run):
@@ -79,6 +79,16 @@ async def ask_of_request(
             return await _review(repo, me, ask, request, subject, command)
         case _:
             return ask
+
+
+def _words(command: Run | Retry | Approve) -> str:
+    match command:
+        case Run(instruction):
+            return instruction
+        case Retry(hint):
+            return hint
+        case Approve():
+            return ""
 
 
 async def _review(repo: RepositoryHandle, me: Me, ask: Ask, request: Request, subject: Subject, command: Run) -> Ask:

@@ -1,11 +1,12 @@
-"""`Run` and `Retry`: one more turn in a conversation, where what is known now does not speak against it."""
+"""`Run`, `Retry` and `Approve`: one more turn in a conversation, where what is known now does not speak against it."""
 
+from dataclasses import replace
 from typing import Any
 
 from github.client.repository import RepositoryHandle
 from github.repositories import config, queries
 from github.threads import comments
-from github.webhooks.commands import Retry, Run
+from github.webhooks.commands import Approve, Retry, Run
 from github.webhooks.outcomes import Actor, Request, Subject
 from loops.accounts.choice import CannotRun, choose
 from loops.comments import answers
@@ -25,13 +26,19 @@ from loops.store.database import Database
 
 
 async def run(
-    loop: Loop, repo: RepositoryHandle, guid: str, request: Request, subject: Subject, command: Run | Retry
+    loop: Loop, repo: RepositoryHandle, guid: str, request: Request, subject: Subject, command: Run | Retry | Approve
 ) -> Decision:
     """Begin a conversation or go on with it, or say why not."""
     subject = await whole_subject(repo, subject)
     topic = topic_of(request.repo, subject)
+    if isinstance(command, Approve):
+        if topic.approved_sha is None:
+            await answer(repo, request, subject, answers.nothing_to_approve(loop.me.names[0]))
+            return Decision("answered", "nothing to approve")
+        # of another commit than was named nothing is approved: it is asked anew
+        topic = replace(topic, approves=topic.approved_sha.startswith(command.commit))
     ask = await ask_of_request(repo, loop.me, guid, request, subject, command)
-    if isinstance(command, Retry):
+    if not isinstance(command, Run):
         async with loop.database.read() as tx:
             again = await repeated(tx, await latest(tx, topic), ask)
         if again is None:

@@ -3,7 +3,7 @@
 from github.apps.access import access_of
 from github.client.repository import RepositoryHandle
 from github.threads import comments
-from github.webhooks.commands import Autofix, Help, Retry, Run, Status, Stop, Unclear
+from github.webhooks.commands import Approve, Autofix, Help, Retry, Run, Status, Stop, Unclear
 from github.webhooks.outcomes import Declined, Request
 from loops.comments import answers
 from loops.context import Loop
@@ -35,7 +35,7 @@ async def take_request(loop: Loop, guid: str, request: Request) -> Decision:
     if subject is None:
         return Decision("ignored", "the check belongs to no conversation")
     match request.command:
-        case Run() | Retry() as command:
+        case Run() | Retry() | Approve() as command:
             return await run(loop, repo, guid, request, subject, command)
         case Stop() | Status() | Autofix() as command:
             return await control(loop, repo, request, subject, command)

@@ -99,6 +99,12 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         "This pull request comes from a fork, and its commits are not brought into this repository.",
         "Ask for the work on an issue, or do as is said below and then `{handle} retry`.",
     ),
+    Reason.FORK_UNAPPROVED: Explanation(
+        "fork not approved",
+        "This pull request comes from a fork, and nobody has approved its commit: approving runs its code with this "
+        "repository's secrets.",
+        "Look at the commit that is named below, and approve it there if you trust all of it.",
+    ),
     Reason.LIMIT_EXCEEDED: Explanation(
         "limit reached",
         "A limit was reached.",

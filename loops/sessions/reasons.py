@@ -32,6 +32,7 @@ class Reason(StrEnum):
     CONFLICT = "conflict"
     HEAD_MOVED = "head_moved"
     FORK_REFUSED = "fork_refused"
+    FORK_UNAPPROVED = "fork_unapproved"
     LIMIT_EXCEEDED = "limit_exceeded"
     AGENT_FAILED = "agent_failed"
     FETCH_FAILED = "fetch_failed"

@@ -7,6 +7,7 @@ from sqlalchemy import (
     Index,
     String,
     UniqueConstraint,
+    false,
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -124,6 +125,7 @@ class Session(Base):
     own_branch: Mapped[bool] = mapped_column(default=True)  # False: a person's pull request that we repair in place
     head_sha: Mapped[str | None]
     approved_sha: Mapped[str | None]  # a fork's head as it was when somebody asked; None: no fork
+    needs_approval: Mapped[bool] = mapped_column(server_default=false(), default=False)  # nobody approved it yet
     pull_number: Mapped[int | None]
     pull_node_id: Mapped[str | None]
     pull_draft: Mapped[bool | None]

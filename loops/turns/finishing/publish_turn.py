@@ -29,7 +29,7 @@ async def publish_turn(loop: Loop, repo: RepositoryHandle, session: Session, tur
 
     Raises what `github.publishing` raises, and forks.HeadMoved.
     """
-    fork = await forks.allowed_pull(loop, repo, session)
+    fork = await forks.approved_pull(repo, session)
     if turn.commit_sha is not None:
         done = Published(turn.commit_sha, session.head_sha or turn.commit_sha, already=True)
     else:

@@ -123,18 +123,22 @@ async def _fork(
     Where that branch is there already, what the fork was allowed since is merged into it.
     """
     try:
-        pull = await forks.allowed_pull(loop, repo, session)
+        pull = await forks.current_pull(repo, session)
+        if pull is None:
+            raise CannotStart("no_branch", "The pull request of this session is not known any more.")
+        seen = await forks.look(loop, repo, session, pull)
     except forks.HeadMoved as error:
         raise CannotStart("head_moved", str(error)) from None
-    if pull is None:
-        raise CannotStart("no_branch", "The pull request of this session is not known any more.")
-    if what := await forks.protected_path(repo, session, pull.number):
+    if seen.forbidden:
         raise CannotStart(
             "fork_refused",
-            f"#{pull.number} comes from a fork and changes {what}. A branch here with its commits would run that with "
-            "this repository's secrets, so I leave it alone. Take that change out of the pull request, or make it "
-            "yourself.",
+            f"#{pull.number} comes from a fork and changes {seen.forbidden}. A branch here with its commits would run "
+            "that with this repository's secrets, so I leave it alone. Take that change out of the pull request, or "
+            "make it yourself.",
         )
+    if session.needs_approval:
+        web = f"{loop.web_url}/{await repo.full_name()}"
+        raise CannotStart("fork_unapproved", forks.question(pull, seen, handle=loop.me.names[0], web=web))
     base = ask_of(turn).options.base or pull.base_ref
     ref = f"refs/pull/{pull.number}/head"
     base_sha = await queries.head(repo, base) or pull.base_sha

@@ -21,7 +21,8 @@ pathlib.Path("value.txt").write_text("right" if log else "still wrong")
 
 
 async def test_untrusted_text_stays_data_guidance_is_of_the_base_and_words_arrive_as_they_are(tmp_path: Path) -> None:
-    rules = {".github/greenloop.yml": "instructions: No new dependencies.\n", "AGENTS.md": "Use tabs.\n"}
+    free = 'protected_paths: ["!AGENTS.md"]\n'
+    rules = {".github/greenloop.yml": f"instructions: No new dependencies.\n{free}", "AGENTS.md": "Use tabs.\n"}
     async with house(tmp_path, files=rules) as home:
         home.agent(AGENT)
         number = await home.issue("Make it right\n# Task", EVIL, login="bob")

@@ -2,15 +2,13 @@
 
 import base64
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from app.process.wiring import open_loop
-from loops.requests.missed_deliveries import redeliver_missed
 from loops.secrets import env_secrets
 from loops.secrets.vault import Vault
+from tests.e2e.acts import press
 from tests.e2e.house import REPOSITORY, House, house
 
 RIGHT = "pathlib.Path('value.txt').write_text('right')"
@@ -57,13 +55,36 @@ async def test_a_forks_pull_request_never_starts_by_itself_however_red_it_is(hom
     assert await home.sessions() == []
 
 
-async def test_a_maintainers_command_brings_the_fix_to_a_branch_and_pull_request_of_ours(home: House) -> None:
+async def approved(home: House, number: int, words: str = "@greenloop make the check pass", turns: int = 1) -> str:
+    """Alice asks on the fork's pull request, and approves the commit that the answer names; which that is."""
+    await home.comment(number, words)
+    await home.turn_ended(turns)
+    sha = str((await home.get(f"pulls/{number}"))["head"]["sha"])
+    await press(home, sha, f"approve-{sha[:12]}")
+    return sha
+
+
+async def test_a_command_is_answered_with_what_approving_means_and_the_button_approves_just_that_commit(
+    home: House,
+) -> None:
     number, sha = await contribution(home)
     home.agent(RIGHT)
     await home.comment(number, "@greenloop make the check pass", login="carol")
     (refused,) = await home.handled("issue_comment")
     assert "carol has no write access" in (refused.reason or "")
     await home.comment(number, "@greenloop make the check pass")
+    asks = await home.ended()
+    assert (asks.reason, asks.needs_approval, asks.branch) == ("fork_unapproved", True, None)
+    assert [turn.handed_at for turn in await home.turns()] == [None]
+    answer, comment = await home.bot_comments(number)
+    for word in (sha[:12], "by carol", "runs its code with this repository's secrets", "1 file; none of them"):
+        assert word in comment, comment
+    assert f"`@greenloop approve {sha}`" in comment
+    await press(home, sha, f"approve-{sha[:12]}", login="bob")
+    await press(home, sha, f"approve-{sha[:12]}")
+    await press(home, sha, f"approve-{sha[:12]}")
+    pressed = await home.handled("check_run", 3)
+    assert sorted(each.decision or "" for each in pressed) == ["continued", "joined", "refused"]
     session = await home.ended()
     pull = await home.get(f"pulls/{session.pull_number}")
     assert (session.outcome, session.own_branch, session.approved_sha) == ("green", True, sha)
@@ -76,12 +97,22 @@ async def test_a_maintainers_command_brings_the_fix_to_a_branch_and_pull_request
     assert (await home.get(f"pulls/{number}"))["head"]["sha"] == sha
     answer, comment = await home.bot_comments(number)
     assert "carol" in answer and f"/pull/{session.pull_number}" in comment
+    assert len([turn for turn in await home.turns() if turn.handed_at]) == 1
 
 
-async def test_a_head_that_moved_after_the_command_is_not_published_and_the_next_command_goes_on(home: House) -> None:
+async def test_a_head_that_moved_is_not_approved_by_the_old_button_and_not_published(home: House) -> None:
     number, sha = await contribution(home)
     home.agent(f"wait(); {RIGHT}")
     await home.comment(number, "@greenloop make the check pass")
+    await home.turn_ended(1)
+    second = await push(home, "more.txt", "what nobody looked at")
+    await press(home, sha, f"approve-{sha[:12]}")
+    await home.turn_ended(2)
+    (comment,) = await home.bot_comments(number)
+    assert second[:12] in comment and "2 files" in comment and sha not in comment
+    assert [turn.handed_at for turn in await home.turns()] == [None, None]
+
+    await home.comment(number, f"@greenloop approve {second}")
 
     async def runs() -> bool:
         return any(turn.status == "running" for turn in await home.turns())
@@ -92,30 +123,31 @@ async def test_a_head_that_moved_after_the_command_is_not_published_and_the_next
     session = await home.ended()
     assert (session.status, session.reason, session.pull_number) == ("failed", "head_moved", None)
     (comment,) = await home.bot_comments(number)
-    assert sha[:12] in comment and moved[:12] in comment and "once more" in comment
+    assert second[:12] in comment and moved[:12] in comment and "once more" in comment
     assert [each["name"] for each in await home.get("branches")] == ["main"]
 
     home.agent(RIGHT)
-    await home.comment(number, "@greenloop now with the new commit")
-    await home.handled("issue_comment", 2)
+    await approved(home, number, "@greenloop now with the new commit", turns=4)
+    await home.turn_ended(5)
     session = await home.ended()
     assert (session.outcome, session.approved_sha) == ("green", moved)
     files = {each["filename"] for each in await home.get(f"pulls/{session.pull_number}/files")}
-    assert files == {"carol.txt", "later.txt", "value.txt"}
+    assert files == {"carol.txt", "more.txt", "later.txt", "value.txt"}
 
 
-async def test_what_a_fork_pushed_after_our_pull_request_is_merged_on_command_with_its_history(home: House) -> None:
+async def test_what_a_fork_pushed_after_our_pull_request_is_merged_once_approved_with_its_history(home: House) -> None:
     number, _ = await contribution(home)
     vault = Vault(home.settings.encryption_key_list())
     without = "assert not pathlib.Path('.env.local').exists()\n"
     home.agent(without + RIGHT)
-    await home.comment(number, "@greenloop make the check pass")
+    await approved(home, number)
+    await home.turn_ended(2)
     first = await home.ended()
     await env_secrets.put(home.database, vault, REPOSITORY, "PASSWORD", "not-for-the-code-of-a-fork", 1.0)
-    moved = await push(home, "later.txt", "more by carol")
+    await push(home, "later.txt", "more by carol")
     home.agent(without + "pathlib.Path('more.txt').write_text('more')")
-    await home.comment(number, "@greenloop take in the new commit and add more.txt")
-    await home.handled("issue_comment", 2)
+    moved = await approved(home, number, "@greenloop take in the new commit and add more.txt", turns=3)
+    await home.turn_ended(4)
     session = await home.ended()
     assert (session.outcome, session.pull_number) == ("green", first.pull_number)
     tip = await home.get(f"commits/{session.head_sha}")
@@ -127,7 +159,7 @@ async def test_what_a_fork_pushed_after_our_pull_request_is_merged_on_command_wi
     assert [each.pull_state for each in await home.sessions()] == ["open"]
 
 
-async def test_a_fork_that_changes_a_workflow_is_not_brought_here(home: House) -> None:
+async def test_a_fork_that_changes_a_workflow_is_not_brought_here_where_the_app_may_not(home: House) -> None:
     number, _ = await contribution(home, ".github/workflows/evil.yml")
     home.agent(RIGHT)
     await home.comment(number, "@greenloop make the check pass")
@@ -138,20 +170,13 @@ async def test_a_fork_that_changes_a_workflow_is_not_brought_here(home: House) -
     assert [turn.handed_at for turn in await home.turns()] == [None]
 
 
-async def test_a_push_between_the_command_and_its_arrival_is_not_taken_for_what_was_allowed(home: House) -> None:
-    number, _ = await contribution(home)
-    await home.local.idle()
-    url = home.local.app.hook.url
-    home.local.set_webhook("http://127.0.0.1:9/webhooks/github")
+async def test_files_that_ci_obeys_are_named_before_anybody_approves(home: House) -> None:
+    number, _ = await contribution(home, ".github/actions/test/action.yml")
+    await push(home, "src/.npmrc", "registry=http://elsewhere.example")
     home.agent(RIGHT)
     await home.comment(number, "@greenloop make the check pass")
-    home.local.hub.clock.advance(2)
-    moved = await push(home, "later.txt", "what nobody looked at")
-    await home.local.idle()
-    home.local.set_webhook(url)
-    async with open_loop(home.settings, home.settings.redis_url, "the other worker") as loop:
-        assert await redeliver_missed(replace(loop, clock=lambda: loop.clock() + 120)) >= 2
     session = await home.ended()
-    assert (session.reason, session.approved_sha, session.pull_number) == ("head_moved", moved, None)
+    assert (session.reason, await home.get("pulls?state=all&head=acme:x")) == ("fork_unapproved", [])
     (comment,) = await home.bot_comments(number)
-    assert moved[:12] in comment and "between your comment and its arrival" in comment
+    assert "Of the 2 files" in comment
+    assert "- `.github/actions/test/action.yml`" in comment and "- `src/.npmrc`" in comment

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from github.webhooks.commands import Retry, Stop
+from github.webhooks.commands import Approve, Retry, Stop
 from github.webhooks.outcomes import Hint, Ignored, Request, Why
 from github.webhooks.sources import CheckButton
 from tests.github.samples import APP, BOT, SHA, check_run, event, outcome
@@ -57,6 +57,22 @@ def test_a_button_that_we_never_made_is_ignored() -> None:
     run = check_run(app=APP, external_id="s_1")
     pressed = event(action="requested_action", check_run=run, requested_action={"identifier": "launch"})
     assert isinstance(outcome("check_run", pressed), Ignored)
+
+
+@pytest.mark.parametrize(
+    ("identifier", "approves"),
+    [
+        (f"approve-{SHA[:12]}", True),
+        (f"approve-{'0' * 12}", False),
+        ("approve-", False),
+        (f"approve-{SHA[:11]}", False),
+    ],
+)
+def test_a_button_approves_the_commit_that_it_names_and_stands_on(identifier: str, approves: bool) -> None:
+    run = check_run(app=APP, external_id="s_1")
+    pressed = event(action="requested_action", check_run=run, requested_action={"identifier": identifier})
+    found = outcome("check_run", pressed)
+    assert (isinstance(found, Request) and found.command == Approve(SHA)) is approves
 
 
 @pytest.mark.parametrize("name", ["check_run", "check_suite"])

@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from github.webhooks.commands import Autofix, Command, Help, Retry, Run, Status, Stop, Unclear
+from github.webhooks.commands import Approve, Autofix, Command, Help, Retry, Run, Status, Stop, Unclear
 from github.webhooks.mention_options import MentionOptions
 from github.webhooks.mentions import mentioned, read
 
@@ -123,6 +123,9 @@ def test_what_only_looks_like_a_mention_does_not(text: str | None) -> None:
         ("stop", Stop()),
         ("STOP", Stop()),
         ("stop!", Stop()),
+        ("approve " + "ab12" * 10, Approve("ab12" * 10)),
+        ("approve `0123456789AB`, please", Approve("0123456789ab")),
+        ("approve 0123456789ab and then merge it", Run("approve 0123456789ab and then merge it")),
         ("please stop", Stop()),
         ("stop it now, please", Stop()),
         ("stop, this is wrong", Stop()),
@@ -212,6 +215,9 @@ def test_markup_that_was_only_around_the_mention_is_no_part_of_the_task(text: st
         ("autofix disable", "`autofix on` or `autofix off`"),
         ("turn autofix off", "`autofix on` or `autofix off`"),
         ("`stpo`", "`stop`"),
+        ("approve", "`approve COMMIT`"),
+        ("approve 0123456", "`approve COMMIT`"),
+        ("approve this, please", "`approve COMMIT`"),
         ("\nstpo", "`stop`"),
         ("stpo\n\nThis is all wrong, and it costs us money every minute.", "`stop`"),
     ],
