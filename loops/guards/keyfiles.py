@@ -33,7 +33,7 @@ _TEXTS: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = (
         "a registry password",
         re.compile(r"\.pypirc|pip\.conf|\.gem/credentials|nuget\.config"),
         re.compile(
-            r"(?im)^\s*(?:password|:rubygems_api_key)\s*[=:]\s*(?!\$|<|x{4})\S{6,}|cleartextpassword\"\s+value=\"[^%$\"]{6,}"
+            r"(?im)^[^\S\n]*(?:password|:rubygems_api_key)\s*[=:]\s*(?!\$|<|x{4})\S{6,}|cleartextpassword\"\s+value=\"[^%$\"]{6,}"
         ),
     ),
     (
@@ -44,7 +44,7 @@ _TEXTS: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = (
     (
         "a cluster's credentials",
         re.compile(r"(?:.*kubeconfig.*|config|.*\.kubeconfig)"),
-        re.compile(r"(?m)^\s*(?:client-key-data|token)\s*:\s*[\"']?[A-Za-z0-9+/=_.-]{24,}"),
+        re.compile(r"(?m)^[^\S\n]*(?:client-key-data|token)\s*:\s*[\"']?[A-Za-z0-9+/=_.-]{24,}"),
     ),
 )
 # JSON: OAuth clients and refreshable logins, by the fields that only they have, and the one that must hold a value.

@@ -21,6 +21,8 @@ _STREAM = re.compile(r":\$[a-z]", re.IGNORECASE)
 _DRIVE = re.compile(r"[A-Za-z]:")
 _MOST_LINKS = 40
 """Links on one way that are followed, as many as a kernel follows."""
+_LONGEST_WAY = 4096
+"""Bytes of a link's target, and characters of the way it takes, which is as far as kernels follow."""
 
 
 def bad_paths(changes: Sequence[Change]) -> Iterator[Finding]:
@@ -81,50 +83,61 @@ def link_out(path: str, target: bytes, links: Mapping[str, bytes] | None = None)
 
     `links` are the other symlinks, path -> target: a way through one of them goes on where that leads.
     """
-    to = target.decode("utf-8", "surrogateescape")
-    if to and _stays_inside(path, to, links or {}):
+    if target and _stays_inside(path, target, links or {}):
         return None
     text = (
-        f"The symlink {shown(path)} points to {shown(to)}, outside the repository's files. Link to a relative path "
-        "inside it, or use a plain file."
+        f"The symlink {shown(path)} points to {shown(target.decode('utf-8', 'surrogateescape'))}, outside the "
+        "repository's files. Link to a relative path inside it, or use a plain file."
     )
     return Finding("symlink", path, text)
 
 
-def _stays_inside(path: str, to: str, links: Mapping[str, bytes]) -> bool:
+def _stays_inside(path: str, target: bytes, links: Mapping[str, bytes]) -> bool:
     """Follow the link as a kernel does, folder by folder."""
-    at = path.split("/")[:-1]
-    pending = [to]
+    folder = path.rpartition("/")[0]
+    pending = _parts(target)
     followed = 0
     while pending:
-        way = pending.pop().replace("\\", "/")
-        if "\0" in way or way.startswith(("/", "~")) or _DRIVE.match(way):
-            return False
-        first, _, rest = way.partition("/")
-        if rest:
-            pending.append(rest.lstrip("/"))
-        if first in ("", "."):
+        part = pending.pop()
+        if part in ("", "."):
             continue
-        if first == "..":
-            if not at:
-                return False
-            at.pop()
-            continue
-        if not at and _GIT_NAMES.fullmatch(_IGNORED.sub("", first).casefold()):
+        if part.startswith("~") or _DRIVE.match(part):
             return False
-        at.append(first)
-        if (here := "/".join(at)) in links:
-            followed += 1
-            if here == path or followed > _MOST_LINKS:
+        if part == "..":
+            if not folder:
                 return False
-            at.pop()
-            pending.append(links[here].decode("utf-8", "surrogateescape"))
-    return True
+            folder = folder.rpartition("/")[0]
+            continue
+        if not folder and _GIT_NAMES.fullmatch(_IGNORED.sub("", part).casefold()):
+            return False
+        here = f"{folder}/{part}" if folder else part
+        if len(here) > _LONGEST_WAY:
+            return False
+        if here not in links:
+            folder = here
+            continue
+        followed += 1
+        if here == path or followed > _MOST_LINKS:
+            return False
+        if (more := _parts(links[here])) is None:
+            return False
+        pending += more
+    return pending is not None
+
+
+def _parts(target: bytes) -> list[str] | None:
+    """The names that a link's target is made of, the first one last; None where no relative way is."""
+    way = target.decode("utf-8", "surrogateescape").replace("\\", "/")
+    if len(target) > _LONGEST_WAY or "\0" in way or way.startswith("/"):
+        return None
+    return way.split("/")[::-1]
 
 
 def ways_back(path: str, target: bytes) -> Sequence[str]:
     """The paths in the repository that the link's target goes into and out of again (`x` in `x/../y`): where one is a
     link itself, the target leads elsewhere than it seems."""
+    if len(target) > _LONGEST_WAY:
+        return ()  # it is refused as it is
     at = path.split("/")[:-1]
     own = len(at)
     found = []
