@@ -1,43 +1,62 @@
 """How the cost of some work grows with the text it is given, in CPU time of this thread: a ratio, never a time."""
 
-import os
 import time
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 from loops.secrets.catalogue import KINDS
 from loops.secrets.kind import example
 
-SIZES = (10_000, 100_000) if os.environ.get("GREENLOOP_TEST_SHORT") else (10_000, 100_000, 1_000_000)
+SIZES = (10_000, 100_000, 1_000_000)
 MORE_THAN_LINEAR = 4.0
 """How much more a character of a text ten times as long may cost: a square would cost ten times as much."""
-FLOOR = 0.05
-"""Seconds of CPU below which the clock and the garbage collector say more than the work does."""
+DOUBT = 1.5
+"""How much more a character of 100 kB may cost for that to be enough: what hides a square below this shows less than
+`MORE_THAN_LINEAR` of it at 1 MB as well."""
+FLOOR = 20e-9
+"""Seconds of CPU a character, below which the clock says more than the work does."""
+USUAL = 0.005
+"""Seconds of CPU that ordinary text may cost at least."""
+ENOUGH = 0.003
+"""Seconds of CPU from which a measurement says something."""
 
 
 def dearer(work: Callable[[str], object], piece: str, sizes: tuple[int, ...] = SIZES) -> float:
     """By how much the dearest character of the longer texts costs more than one of the shorter; texts are `piece` over
-    and over. Ends at the first size that is too dear, so that a failing test ends as well."""
-    cheapest, worst = float("inf"), 1.0
-    for size in sizes:
-        text = (piece * (size // len(piece) + 1))[:size]
-        spent = min(_spent(work, text) for _ in range(3 if size < sizes[-1] else 1))
-        each = max(spent, FLOOR * size / sizes[-1]) / size
-        if cheapest < float("inf"):
-            worst = max(worst, each / cheapest)
-        if worst > MORE_THAN_LINEAR:
-            # twice more, in case something else took the time
-            worst = min(_spent(work, text) for _ in range(2)) / size / cheapest
-            if worst > MORE_THAN_LINEAR:
-                return worst
-        cheapest = min(cheapest, each)
+    and over. The longest is tried where the shorter ones leave a doubt, or were over too soon to tell."""
+    worst = 1.0
+    for shorter, longer in pairwise(sizes):
+        grown, spent = _growth(work, piece, shorter, longer)
+        worst = max(worst, grown)
+        if worst > MORE_THAN_LINEAR or (worst <= DOUBT and spent > ENOUGH):
+            break
     return worst
+
+
+def _growth(work: Callable[[str], object], piece: str, shorter: int, longer: int) -> tuple[float, float]:
+    """How many times as much a character of the longer text costs, and what that text costs. What looks dearer is tried
+    again, both texts side by side, in case something else took the time."""
+    least, spent = float("inf"), float("inf")
+    for _ in range(4):
+        fixed = _spent(work, _text(piece, 100))
+        little = min(_spent(work, _text(piece, shorter)) for _ in range(2)) - fixed
+        much = _spent(work, _text(piece, longer)) - fixed
+        spent = min(spent, much)
+        each = max(little / shorter, FLOOR)
+        least = min(least, max(much, 0.0) / longer / each)
+        if least <= DOUBT or (much > 5 and least > 2 * MORE_THAN_LINEAR):
+            break
+    return least, spent
+
+
+def _text(piece: str, size: int) -> str:
+    return (piece * (size // len(piece) + 1))[:size]
 
 
 def against_ordinary(work: Callable[[str], object], piece: str, size: int = 10_000) -> float:
     """How many times as much a text of `piece` costs as one of ordinary lines does."""
-    text, ordinary = ((each * (size // len(each) + 1))[:size] for each in (piece, ORDINARY))
-    usual = max(min(_spent(work, ordinary) for _ in range(3)), FLOOR / 10)
-    return min(_spent(work, text) for _ in range(2)) / usual
+    usual = max(min(_spent(work, _text(ORDINARY, size)) for _ in range(3)), USUAL)
+    return min(_spent(work, _text(piece, size)) for _ in range(2)) / usual
 
 
 def _spent(work: Callable[[str], object], text: str) -> float:
