@@ -2,6 +2,7 @@
 
 import gc
 import json
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -143,6 +144,12 @@ WORK: dict[str, Callable[[str], object]] = {
     "an agent's output": printed,
     **{f"lines of {name}": understood(name) for name in names()},
 }
+
+
+def test_a_square_shows_and_what_is_linear_does_not() -> None:
+    token = re.compile(r"eyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+")
+    assert dearer(token.search, "eyJ", (2_000, 20_000)) > MORE_THAN_LINEAR
+    assert dearer(re.compile(r"eyJ[A-Za-z0-9_-]{,40}\.").search, "eyJ", (2_000, 20_000)) <= MORE_THAN_LINEAR
 
 
 def test_secrets_are_looked_for_in_linear_time() -> None:
