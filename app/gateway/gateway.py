@@ -21,7 +21,7 @@ from loops.gateway import headers
 from loops.gateway.access import REFUSED, Caller, NotItsToken, account_of, caller_of
 from loops.gateway.endpoints import ROOT, Endpoint, ModelRequest, NotAsked, endpoint_of, protocol_at, request_of
 from loops.gateway.refreshing import LoginRefused, LoginUnreachable, Refresher
-from loops.gateway.refusals import Refusal, refuse, spent
+from loops.gateway.refusals import Refusal, ending, refuse, spent
 from loops.gateway.upstreams import Account, Upstream, upstream_of
 from loops.runtimes.spec import Price, Wire
 from loops.secrets.vault import Vault
@@ -130,7 +130,7 @@ class ModelGateway:
         except NotItsToken:
             raise refuse(wire, 401, REFUSED) from None
         if caller.stopped is not None:
-            raise spent(wire, caller.calls, f"Greenloop ends this turn: {caller.stopped}.")
+            raise spent(wire, caller.calls, ending(caller.stopped))
         return caller
 
     async def _account(self, caller: Caller, wire: Wire) -> Account:

@@ -1,7 +1,8 @@
 """Which headers pass the gateway, and which it sets. Pure.
 
 Those that pass are listed, not those that do not: proxies in front of models are told by headers where to send a
-request, for whom, and whose it is. Hop-by-hop headers (RFC 9110, 7.6.1) are therefore among those that do not.
+request, for whom, and whose it is. Hop-by-hop headers (RFC 9110, 7.6.1) are among those that do not, and what a request
+names in its own `Connection`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -35,9 +36,9 @@ _ANSWERED_PREFIXES: Final = ("anthropic-ratelimit-", "x-codex-", "x-ratelimit-")
 
 def asked(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     """The headers of an agent's request that go on, by lower-case name."""
-    return _passing(
-        ((name.decode("latin-1"), value.decode("latin-1")) for name, value in headers), _ASKED, _ASKED_PREFIXES
-    )
+    told = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in headers]
+    hop = {word.strip().lower() for name, value in told if name == "connection" for word in value.split(",")}
+    return {name: value for name, value in _passing(told, _ASKED, _ASKED_PREFIXES).items() if name not in hop}
 
 
 def sent(passing: Mapping[str, str], proof: Mapping[str, str]) -> dict[str, str]:

@@ -58,6 +58,12 @@ def spent(wire: Wire, calls: ModelCalls, message: str) -> Refusal:
     return refuse(wire, calls.spent_status, message)
 
 
+def ending(stopped: str) -> str:
+    """The sentence for an agent whose turn is being ended. How a cap is raised is no affair of its."""
+    why = stopped.removeprefix("limit_exceeded: ").partition(". To raise it")[0]
+    return f"Greenloop ends this turn: {why}."
+
+
 def broken_off(wire: Wire, status: int, message: str) -> bytes:
     """The same inside a stream that has begun: the event by which the protocol tells of a failure."""
     told = _error(wire, status, message, "")

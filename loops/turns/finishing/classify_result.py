@@ -61,6 +61,9 @@ def classify_result(
         return TurnVerdict("failed", "agent_failed: it did not start", result.message)
     if result.reason != protocol.EXITED:
         return TurnVerdict("failed", result.reason, result.message)
+    if answer_error is not None and stop_reason is not None:
+        # it was refused its model before the box was told to end it
+        return TurnVerdict("failed", stop_reason)
     if answer_error is not None and conversation_gone:
         return TurnVerdict("afresh")
     if answer_error is not None and limit is not None and (over := caps.reached(limit, before)) is not None:

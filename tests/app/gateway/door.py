@@ -89,9 +89,10 @@ async def chat(request: web.Request) -> web.StreamResponse:
 
 @dataclass
 class Door:
-    """`agent` asks as the box of turn `t_1` does; `url` is the service's."""
+    """`agent` asks as the box of turn `t_1` does; `url` is the port of boxes, `public` everybody's."""
 
     url: str
+    public: str
     agent: httpx.AsyncClient
     provider: Provider
     database: Database
@@ -143,7 +144,8 @@ async def door(
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(runner.cleanup)
         stack.push_async_callback(database.close)
-        url = (await stack.enter_async_context(serving_both(app))).boxes
+        served = await stack.enter_async_context(serving_both(app))
+        url = served.boxes
         known = {"installation_id": 5, "name": "main", "provider": "custom", "credential_kind": "api_key"}
         row = Profile(**{**known, "base_url": base, "created_at": 0, "updated_at": 0, **(profile or {})})
         row.secret = vault.encrypt(secret)
@@ -152,7 +154,7 @@ async def door(
             await tx.flush()
             number = row.id
         await seed(app.state.shared, status="running")
-        opened = Door(url, httpx.AsyncClient(timeout=60), provider, database, vault)
+        opened = Door(url, served.url, httpx.AsyncClient(timeout=60), provider, database, vault)
         stack.push_async_callback(opened.agent.aclose)
         opened.agent.base_url = httpx.URL(f"{url}/models/t_1/")
         opened.agent.headers["authorization"] = f"Bearer {TURN_TOKEN}"

@@ -184,7 +184,7 @@ async def test_a_cap_that_is_passed_ends_the_turn_at_its_next_request_in_words(s
         refused = await opened.chat()
         assert refused.status_code == 402
         said = refused.json()["error"]["message"]
-        assert "107 tokens of one turn, the cap is 100" in said and "GREENLOOP_TURN_TOKENS" in said
+        assert said == "Greenloop ends this turn: 107 tokens of one turn, the cap is 100."
         assert len(opened.provider.asked) == 1
         turn = await opened.turn()
         assert (turn.stop_reason or "").startswith("limit_exceeded: 107 tokens")

@@ -1,0 +1,95 @@
+"""The real CLIs at the gateway's door: what ends them, and how logins reach the provider."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.settings import Settings
+from loops.accounts.model_tokens import stand_in
+from loops.gateway.endpoints import base_url
+from loops.runtimes import registry
+from loops.runtimes.base import TurnRequest
+from loops.runtimes.scripted.brain import Script
+from loops.runtimes.scripted.replies import Reply, Shell
+from loops.runtimes.scripted.server import ModelServer
+from tests.app.gateway.door import MODEL, TURN_TOKEN, Answer, Door, door, streamed
+from tests.app.gateway.test_passing import MESSAGES, RESPONSES
+from tests.loops.runtimes.box import Box, Ran
+from tests.tools import need
+
+AGENTS = tuple(agent.name for agent in registry.agents())
+
+pytestmark = pytest.mark.timeout(400)
+
+
+def program(cli: str) -> str:
+    runtime = registry.get(cli)
+    return need(runtime.program) if runtime.package else f"{sys.executable} -P -m k8s.native"
+
+
+async def run(opened: Door, cli: str, folder: Path, provider: str, kind: str = "api_key") -> Ran:
+    """One turn of the CLI, as its box would start it."""
+    calls = registry.get(cli).calls
+    assert calls is not None
+    wire = calls.wires(provider, True)[0]
+    turn = TurnRequest(
+        prompt="Say that it is done.",
+        model=MODEL,
+        provider=provider,
+        base_url=base_url(opened.url, "t_1", wire),
+        relay="custom",
+        credential=stand_in(kind, TURN_TOKEN),  # type: ignore[arg-type]
+        program=program(cli),
+    )
+    return await asyncio.to_thread(Box(folder).run, registry.get(cli), turn, seconds=300)
+
+
+@pytest.mark.parametrize("cli", AGENTS)
+async def test_a_spent_budget_ends_the_agent_at_its_next_request_with_our_sentence(
+    cli: str, settings: Settings, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    smoke, steps = registry.smoke(cli), tuple(Reply("", Shell(f"echo {number}")) for number in range(8))
+    with ModelServer({"x": Script(*steps)}) as server:
+        upstream = {"provider": smoke.provider, "base_url": server.base_url("x", smoke.wire)}
+        async with door(settings, runtime=cli, profile=upstream, limits={"tokens": 150}) as opened:
+            ran = await run(opened, cli, tmp_path, smoke.provider)
+    assert len(server.requests("x")) == 1
+    assert "Greenloop ends this turn: 160 tokens of one turn, the cap is 150." in (ran.outcome.error or "")
+    refused = [line for line in "".join(capfd.readouterr()).splitlines() if "gateway.refused" in line]
+    assert len(refused) == 1, "it asked again"
+
+
+def answering(told: bytes) -> Answer:
+    async def answer(request: object) -> object:
+        return await streamed(request, told)  # type: ignore[arg-type]
+
+    return answer  # type: ignore[return-value]
+
+
+async def test_a_login_of_claude_code_stays_here_and_its_bearer_is_put_in(settings: Settings, tmp_path: Path) -> None:
+    login = {"claudeAiOauth": {"accessToken": "at-1", "refreshToken": "rt-1", "expiresAt": 9e12, "scopes": []}}
+    about = {"provider": "anthropic", "credential_kind": "anthropic_oauth_json"}
+    async with door(settings, answering(MESSAGES), runtime="claude", profile=about, secret=json.dumps(login)) as opened:
+        await run(opened, "claude", tmp_path, "anthropic", "anthropic_oauth_json")
+        asked = opened.provider.asked[0]
+        assert asked.headers["authorization"] == "Bearer at-1" and "x-api-key" not in asked.headers
+        assert "oauth-2025-04-20" in asked.headers["anthropic-beta"]
+        assert {each.path for each in opened.provider.asked} == {"/base/v1/messages?beta=true"}
+        assert "ttl" in asked.raw.decode(), "it caches as it does with a login"
+
+
+async def test_a_chatgpt_login_stays_here_and_what_proves_it_is_put_in(settings: Settings, tmp_path: Path) -> None:
+    tokens = {"access_token": "at-1", "refresh_token": "rt-1", "id_token": "it-1", "account_id": "acc-1"}
+    about = {"provider": "openai", "credential_kind": "opencode_auth_json"}
+    async with door(
+        settings, answering(RESPONSES), runtime="codex", profile=about, secret=json.dumps({"tokens": tokens})
+    ) as opened:
+        await run(opened, "codex", tmp_path, "openai", "opencode_auth_json")
+        asked = opened.provider.asked[0]
+        assert asked.headers["authorization"] == "Bearer at-1"
+        assert asked.headers["chatgpt-account-id"] == "acc-1"
+        assert asked.headers["originator"] == "codex_exec" and asked.headers["version"].count(".") == 2
+        assert {each.path for each in opened.provider.asked} == {"/base/responses"}
