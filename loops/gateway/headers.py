@@ -25,6 +25,7 @@ _ASKED: Final = frozenset(
         "x-client-request-id",
         "x-goog-api-client",
         "x-openai-subagent",
+        "x-session-affinity",
     }
 )
 _ASKED_PREFIXES: Final = ("x-claude-code-", "x-codex-", "x-stainless-")
