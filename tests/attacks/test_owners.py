@@ -189,6 +189,18 @@ async def test_repairs_are_of_who_asked_also_after_their_own_push_that_github_li
         assert await owners(home) == ["alice", "alice", "alice"]
 
 
+async def test_repairs_go_over_to_who_asked_next_after_the_first_asker_lost_the_right(tmp_path: Path) -> None:
+    async with opened(tmp_path, REPAIRS, yml="limits: {attempts: 0}\n") as home:
+        number = await asked(home, "make it right")
+        assert (await home.ended()).reason == "cap_reached"
+        home.local.set_permission(REPOSITORY, "alice", "read")
+        home.let_go()
+        await home.comment(number, "@greenloop retry --cap 1", login="carol")
+        await home.turn_ended(3)
+        assert (await home.ended()).outcome == "green"
+        assert await owners(home) == ["alice", "carol", "carol"]
+
+
 async def test_a_repair_after_a_strangers_push_is_nobodys_own_whatever_author_the_commit_names(tmp_path: Path) -> None:
     async with opened(tmp_path, REPAIRS) as home:
         await home.account(name="everybodys")

@@ -48,6 +48,24 @@ async def test_what_a_former_release_stored_is_there_after_the_upgrade(tmp_path:
     engine.dispose()
 
 
+async def test_what_somebody_asked_for_before_the_upgrade_is_theirs_after_it(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/a.db"
+    await asyncio.to_thread(command.upgrade, config(url), "0004")
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(insert(_table(engine, "sessions")).values(_row(_table(engine, "sessions"))))
+        for number, asker in ((1, 41), (2, None)):
+            more = {"id": number, "number": number, "public_id": f"t_{number}", "requested_by": asker}
+            connection.execute(insert(_table(engine, "turns")).values(_row(_table(engine, "turns"), **more)))
+    await upgrade(url)
+    database = Database(url)
+    async with database.read() as tx:
+        found = (await tx.execute(select(Turn).order_by(Turn.id))).scalars().all()
+    assert [turn.owner_id for turn in found] == [41, None]
+    await database.close()
+    engine.dispose()
+
+
 def _table(engine: Engine, name: str) -> Table:
     return Table(name, MetaData(), autoload_with=engine)
 
