@@ -42,8 +42,8 @@ class BoxSpec:
 
     `name` is a DNS label, made by `box_name`. `labels` has at least `instance` (this installation of Greenloop: boxes
     of another one are never touched), `installation` and `person` (GitHub's numeric ids; `repository` too where the box
-    is for one). `token` is the bearer token of the runner inside. `image` and `env` override what the implementation
-    has as its default.
+    is for one). `token` is the bearer token of the runner inside. No turn runs in an `idle` one: what the former
+    release made of it is replaced. `image` and `env` override what the implementation has as its default.
     """
 
     name: str
@@ -51,6 +51,7 @@ class BoxSpec:
     labels: Mapping[str, str]
     token: str = field(repr=False)
     service_url: str
+    idle: bool = False
     image: str | None = None
     env: Mapping[str, str] = field(default_factory=dict)
 

@@ -12,12 +12,14 @@ PREFIX = "greenloop/"
 INSTANCE = PREFIX + "instance"
 BOX = PREFIX + "box"
 SPARE = PREFIX + "spare"
+PORT = PREFIX + "port"
+"""Which port of the service the box asks at; boxes of a release that had one port for everybody have no such label."""
 MANAGED_BY = "app.kubernetes.io/managed-by"
 COMPONENT = "app.kubernetes.io/component"
 OURS = {MANAGED_BY: "greenloop", COMPONENT: "box"}
 
 _LABEL_VALUE_LIMIT = 63
-_OUR_OWN_KEYS = {"box", "spare", "instance"}
+_OUR_OWN_KEYS = {"box", "spare", "instance", "port"}
 
 
 def home_name(box: str) -> str:
@@ -58,7 +60,7 @@ def owner_labels(labels: Mapping[str, str]) -> dict[str, str]:
 def box_labels(instance: str, name: str, labels: Mapping[str, str]) -> dict[str, str]:
     """Labels of one box's pod, home and secret. A box without an installation is a warm spare: nobody's yet."""
     spare = {} if labels.get("installation") else {SPARE: "true"}
-    return {**owner_labels(labels), **instance_labels(instance), BOX: name, **spare}
+    return {**owner_labels(labels), **instance_labels(instance), BOX: name, PORT: "boxes", **spare}
 
 
 def spec_labels(labels: Mapping[str, str]) -> dict[str, str]:

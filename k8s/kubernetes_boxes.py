@@ -16,7 +16,7 @@ import structlog
 
 from k8s.boxes import BoxesUnavailable, BoxSpec, BoxState, BoxStatus, Known, Reconciled
 from k8s.cluster import Cluster, ClusterError, ClusterUnreachable
-from k8s.identity import PREFIX, SPARE, home_name, instance_labels, is_ours, secret_name, selector
+from k8s.identity import PORT, PREFIX, SPARE, home_name, instance_labels, is_ours, secret_name, selector
 from k8s.options import PodOptions
 from k8s.pod import box_pod, home_claim, is_outdated, secret_token, token_secret
 from k8s.podstate import is_over, pod_status
@@ -188,7 +188,8 @@ class KubernetesBoxes:
                 continue
             self._check_ours(pod)
             status = pod_status(spec.name, pod)
-            if not is_over(pod) and not (is_outdated(pod, wanted) and not status.usable):
+            deaf = spec.idle and PORT not in (pod["metadata"].get("labels") or {})
+            if not is_over(pod) and not deaf and not (is_outdated(pod, wanted) and not status.usable):
                 await self._name_owner(pod, wanted)
                 return status
             with _gone_or_changed():

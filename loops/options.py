@@ -132,7 +132,9 @@ class LoopOptions(BaseModel):
     box_room_minutes: float = Field(
         60, gt=0, description="How long a turn waits for a cluster without room for its box before that is an error."
     )
-    box_token_hours: float = Field(24, gt=0, description="A box that stays up gets a new token after this long.")
+    box_token_hours: float = Field(
+        6, gt=0, description="A box that stays up gets a new token after this long; one is good for twice as long."
+    )
     evidence_bytes: int = Field(16_000, ge=1000, description="Budget of the excerpt of one failing check in a prompt.")
     box_logins: bool = Field(
         False,

@@ -1,7 +1,6 @@
 """Where everything is put together: the loop of a worker, and what the web needs of GitHub and the vault."""
 
 import contextlib
-import hashlib
 from collections.abc import AsyncIterator
 
 import structlog
@@ -19,6 +18,7 @@ from k8s.kubernetes_boxes import KubernetesBoxes
 from k8s.local import LocalBoxes
 from loops.accounts.credentials import TurnCredentials
 from loops.context import Loop
+from loops.protocol.tokens import box_key
 from loops.secrets.vault import Vault
 from loops.store.bus import Bus
 from loops.store.database import Database
@@ -52,14 +52,6 @@ async def who_we_are(settings: Settings, github: GitHubApp) -> Me:
         label=settings.label,
         allowed_bots=frozenset(settings.allowed_bots),
     )
-
-
-def box_key(settings: Settings) -> bytes:
-    """The secret that box tokens are derived from. Raises ValueError without an encryption key."""
-    keys = settings.encryption_key_list()
-    if not keys:
-        raise ValueError("no encryption key: set GREENLOOP_ENCRYPTION_KEYS_FILE to a file with a Fernet key in it")
-    return hashlib.sha256(b"greenloop box tokens\0" + keys[0].encode()).digest()
 
 
 async def open_boxes(settings: Settings) -> Boxes:
@@ -108,7 +100,7 @@ async def open_loop(settings: Settings, redis_url: str, worker: str) -> AsyncIte
             instance=settings.instance,
             service_url=settings.box_service_url,
             web_url=settings.github_web_url.rstrip("/"),
-            box_key=box_key(settings),
+            box_key=box_key(settings.encryption_key_list()),
         )
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import gc
+import secrets
 import socket
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from app.gateway.gateway import ModelGateway
 from app.settings import Settings
 from app.web import api, health, metrics
 from app.web.boxes.port import box_app
+from app.web.boxes.turns import former_routes
 from app.web.connections import ConnectionLimits, bounded
 from app.web.inbox import Inbox
 from app.web.ops import web_app
@@ -29,6 +31,7 @@ from app.web.signin.routes import routes as signin_routes
 from app.web.state import AppState
 from app.web.webhooks import Receiver
 from loops.accounts.box_secrets import Credentials, FetchTokens, NoCredentials, NoFetchTokens
+from loops.protocol.tokens import box_key
 from loops.secrets.redact import Redactor
 from loops.secrets.turn_redactors import TurnRedactors
 from loops.store.arrivals import arrivals
@@ -78,6 +81,7 @@ def create_app(
         gate=Gate(settings),
         fetch_tokens=fetch_tokens or NoFetchTokens(),
         credentials=credentials or NoCredentials(),
+        box_key=_box_key(settings),
         redactors=TurnRedactors(Redactor(settings.secret_values())),
     )
 
@@ -113,6 +117,12 @@ def create_app(
     return app
 
 
+def _box_key(settings: Settings) -> bytes:
+    """Without an encryption key no worker starts, and there is no box: then any secret will do."""
+    keys = settings.encryption_key_list()
+    return box_key(keys) if keys else secrets.token_bytes(32)
+
+
 def _routes(agents: "McpSurface | None") -> list[BaseRoute]:
     return [
         *api.routes(),
@@ -120,6 +130,7 @@ def _routes(agents: "McpSurface | None") -> list[BaseRoute]:
         Route("/healthz", health.healthz),
         Route("/readyz", health.readyz),
         Route("/metrics", metrics.metrics),
+        *former_routes(),
         *signin_routes(),
         Route("/", people(sessions.index)),
         Route("/sessions/{session}", people(sessions.session)),

@@ -25,8 +25,9 @@ from loops.store.queue import Queue
 class AppState:
     """Built by `app.web.app.create_app`. `stopping` is set when the server begins to shut down: what waits must answer.
 
-    `bodies` are those in memory, `uploads` those on their way to disk. `redactors` know the service's own secrets too,
-    which an agent in a box on the same machine could come by.
+    `box_key` is the secret that the tokens of boxes and turns are derived from. `bodies` are those in memory, `uploads`
+    those on their way to disk. `redactors` know the service's own secrets too, which an agent in a box on the same
+    machine could come by.
     """
 
     settings: Settings
@@ -38,6 +39,7 @@ class AppState:
     gate: Gate
     fetch_tokens: FetchTokens
     credentials: Credentials
+    box_key: bytes
     redactors: TurnRedactors
     diffs: ShownDiffs = field(default_factory=ShownDiffs)
     offload: Offload = field(default_factory=Offload)

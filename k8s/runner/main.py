@@ -2,7 +2,7 @@
 
     python -m k8s.runner --service URL --box NAME --home DIR --token-file FILE
 
-Exit codes: 0 asked to stop, or the service was away too long; 2 misuse; 3 the box token is refused; 4 another runner
+Exit codes: 0 asked to stop, or the service was away too long; 2 misuse; 3 the token is refused; 4 another runner
 holds the home.
 """
 
@@ -26,7 +26,7 @@ from .service.link import FIRST_PAUSE, LONGEST_PAUSE, Link, RefusedByService, Un
 from .state import Held, Home, TurnState, held, lock, sign, signed
 from .turn import TurnRun
 
-VERSION = "1"
+VERSION = "2"
 STOPPED, REFUSED, HOME_HELD = 0, 3, 4
 CRASHES = 5
 """How often one turn may bring its reporter down before it is given up."""
@@ -251,7 +251,9 @@ class Runner:
     def _report(self, running: _Running, mother: int, siblings: set[int], mask: set[int | signal.Signals]) -> int:
         os.close(self._lock)
         process_tree.become_subreaper()
-        link = Link(self._options.service, self._options.token_file)
+        state = TurnState(self._home, running.turn_id)
+        token = running.turn.token if running.turn else state.token()
+        link = Link(self._options.service, self._options.token_file, token)
         turn_run = TurnRun(
             self._home,
             link,

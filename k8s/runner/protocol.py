@@ -1,6 +1,7 @@
 """What the service and a runner say to each other: the shapes of both sides, and nothing else.
 
-All of it is JSON over HTTP with `Authorization: Bearer <box token>`. The runner asks, the service answers:
+All of it is JSON over HTTP with `Authorization: Bearer <token>`: the box's for `next`, the turn's own, which comes with
+the turn, for all that is about that turn. The runner asks, the service answers:
 
     POST   /boxes/{box}/next              {"runner": {"version", "turn", "turns"}} -> 204, or 200 with a `Turn`
     POST   /turns/{turn}/token            -> `FetchToken`, minted for one fetch
@@ -14,8 +15,8 @@ All of it is JSON over HTTP with `Authorization: Bearer <box token>`. The runner
 
 `turns` are those that the runner holds (`turn` the first of them, or null): they are not handed out again.
 
-Errors are `{"error": "…"}`. 401 and 403: the box token is refused. 404: no such turn, or not of this box; 409: the
-turn is over; in both cases the runner drops it. Anything 5xx, and a connection that fails, is tried again. Every
+Errors are `{"error": "…"}`. 401 and 403: the token is refused. 404: there is no such thing; 409: the turn is over; in
+both cases the runner drops it. Anything 5xx, and a connection that fails, is tried again. Every
 request may come twice.
 
 Standard library only, and Python 3.9: the runner runs wherever an image has a Python.
@@ -127,14 +128,16 @@ class AssignedTurn:
 
     `workdir` is relative to the home. In `argv`, the values of `env` and the paths of `files` the runner replaces
     `{home}`, `{workdir}` and `{turn_dir}` by absolute paths; in `stdin`, which holds what strangers wrote,
-    `{turn_dir:MARKER}` only. `marker` stands in the environment of everything that runs. `agent_homes` are the folders
-    below the home in which agents keep what they were told: secrets are taken out of them after the turn.
+    `{turn_dir:MARKER}` only. `token` is the turn's own, for the runner alone. `marker` stands in the
+    environment of everything that runs. `agent_homes` are the folders below the home in which agents keep what they
+    were told: secrets are taken out of them after the turn.
     """
 
     turn: str
     marker: str
     workdir: str
     argv: list[str]
+    token: str = field(default="", repr=False)
     repository: TurnRepository | None = None
     env: dict[str, str] = field(default_factory=dict, repr=False)
     stdin: str = field(default="", repr=False)

@@ -1,11 +1,12 @@
-"""What a runner keeps on the home volume: enough to go on after a `kill -9` of any of its processes, and no secret.
+"""What a runner keeps on the home volume: enough to go on after a `kill -9` of any of its processes.
 
     {home}/.greenloop/lock               held by the one runner of this home; its process id
     {home}/.greenloop/repos/{id}         objects fetched from one repository (`git.object_store`)
     {home}/.greenloop/checkouts/{…}      what is known of one checkout (`git.checkout`)
     {home}/.greenloop/turns/{turn}/      one turn, until its result is acknowledged:
         lock        held by the process that reports the turn
-        turn.json   the turn without environment, stdin and file contents
+        token       the turn's own token, which its agent must not see
+        turn.json   the turn without token, environment, stdin and file contents
         supervisor  held by the process that keeps the agent; its process id. Here once the agent may have started
         pid         the agent: process id and start time
         stdout, stderr
@@ -155,7 +156,8 @@ class TurnState:
         """Write down a turn that is about to begin."""
         self.files.mkdir(mode=0o700, exist_ok=True)
         files = [replace(file, content="") for file in turn.files]
-        quiet = replace(turn, env={}, stdin="", files=files)
+        quiet = replace(turn, token="", env={}, stdin="", files=files)
+        write_atomically(self.path / "token", turn.token)
         write_atomically(self.path / "turn.json", json.dumps(protocol.to_json(quiet)))
 
     def turn(self) -> AssignedTurn | None:
@@ -164,6 +166,13 @@ class TurnState:
             return protocol.turn_from_json(json.loads((self.path / "turn.json").read_text()))
         except (OSError, ValueError):
             return None
+
+    def token(self) -> str:
+        """The turn's own token; empty where it got none, or none was written down."""
+        try:
+            return (self.path / "token").read_text()
+        except OSError:
+            return ""
 
     def note_agent(self, pid: int, start: int) -> None:
         """Remember the agent's process."""

@@ -28,8 +28,8 @@ UNSEEN_SECONDS = 5.0
 """How soon a box is looked up again after the place that holds it did not answer."""
 
 
-async def ensure_box(loop: Loop, box: Box) -> BoxStatus:
-    """Make the box or find it. Raises BoxesUnavailable."""
+async def ensure_box(loop: Loop, box: Box, *, idle: bool = False) -> BoxStatus:
+    """Make the box or find it; `idle`: no turn runs in it. Raises BoxesUnavailable."""
     labels = {"instance": loop.instance}
     if box.installation_id is not None:
         labels |= {"installation": str(box.installation_id), "person": str(box.person_id or SHARED)}
@@ -48,6 +48,7 @@ async def ensure_box(loop: Loop, box: Box) -> BoxStatus:
             labels=labels,
             token=token(loop.box_key, box.name, box.generation),
             service_url=loop.service_url,
+            idle=idle,
         )
     )
 
@@ -82,14 +83,17 @@ async def look_at_box(loop: Loop, session: Session, action: decide.LookAtBox) ->
     """A box in trouble, or silent: nothing is concluded from our not seeing it; a lost one costs one more try."""
     async with loop.database.read() as tx:
         turn = await tx.get_one(Turn, action.turn)
-        deaf = await _deaf(tx, loop, turn)
-    name = turn.box or ""
+        name = turn.box or ""
+        held = _held(loop.options, turn, await tx.get(Box, name), await _deaf(tx, loop, turn))
     try:
         status = await loop.boxes.status(name)
+        failure = failure_of(status, held, _patience(loop), loop.clock())
+        if failure.what != "wait" and status.state is not BoxState.ABSENT:
+            # before its place is free: what still runs in it must not meet the next turn
+            await loop.boxes.stop(name)
     except BoxesUnavailable as error:
         log.warning("box.unseen", box=name, error=str(error))
         return loop.clock() + UNSEEN_SECONDS
-    failure = failure_of(status, _held(loop.options, turn, deaf), _patience(loop), loop.clock())
     if failure.what != "wait":
         log.warning(
             "box.lost", box=name, state=status.state.value, turn=turn.public_id, failure=failure.what, why=failure.text
@@ -108,8 +112,6 @@ async def look_at_box(loop: Loop, session: Session, action: decide.LookAtBox) ->
         if status.crowded:
             await make_room(loop, name)
         return loop.clock() + loop.options.box_silence
-    if status.state is not BoxState.ABSENT:
-        await stop_boxes(loop.boxes, name)
     return None
 
 
@@ -163,13 +165,14 @@ def restart_turn(turn: Turn, why: str, *, retry_at: float | None = None) -> None
     turn.retry_at = retry_at
     move_turn(turn, TurnStatus.QUEUED)
     turn.box, turn.result, turn.handed_at, turn.heartbeat_at = None, None, None, None
+    turn.token_hash = None
     turn.changed_files = []
     turn.output_offset, turn.parser_state, turn.trouble_at, turn.begun_at = 0, {}, None, None
     turn.marker = f"{turn.marker.partition('_')[0]}_{turn.lost + turn.retries}"
     turn.waits = why or None
 
 
-def _held(options: LoopOptions, turn: Turn, deaf: bool) -> Held:
+def _held(options: LoopOptions, turn: Turn, box: Box | None, deaf: bool) -> Held:
     return Held(
         lost=turn.lost,
         since=turn.started_at or turn.created_at,
@@ -177,6 +180,7 @@ def _held(options: LoopOptions, turn: Turn, deaf: bool) -> Held:
         heard_at=turn.heartbeat_at,
         seconds=float(turn.limits.get("seconds") or options.turn_seconds),
         deaf=deaf,
+        forgotten=box is not None and box.stopped_at is not None,
     )
 
 

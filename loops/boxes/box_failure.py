@@ -15,6 +15,7 @@ class Held:
     """A turn and what was heard of it. Times are Unix seconds; `lost`: boxes it has lost already.
 
     `deaf`: no box at all was heard of lately, so that silence says something about us and not about this one.
+    `forgotten`: whoever asked in the box's name knew nothing of the turn, and the box was given up.
     """
 
     lost: int
@@ -23,6 +24,7 @@ class Held:
     heard_at: float | None
     seconds: float
     deaf: bool = False
+    forgotten: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ def failure_of(box: BoxStatus, turn: Held, patience: Patience, now: float) -> Bo
     """The turn's failure. Nothing is concluded from what could not be seen."""
     if box.state is BoxState.UNKNOWN:
         return BoxFailure("wait", box.message)
+    if turn.forgotten:
+        return _lost(turn, "The box asked for another turn and knew nothing of this one any more.")
     if box.permanent:
         return BoxFailure("give_up", box.message, "box_failed")
     if not box.may_come:

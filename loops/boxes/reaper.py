@@ -6,10 +6,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from k8s.boxes import Boxes, BoxesUnavailable, BoxState, Known
 from loops.boxes import warm_spares
+from loops.boxes.box import ensure_box
 from loops.boxes.capacity import busy_boxes
 from loops.boxes.owners import is_outdated
 from loops.boxes.troubles import note_trouble
 from loops.context import Clock, Loop
+from loops.protocol.tokens import renew_token
 from loops.store.database import Database
 from loops.store.states import OPEN_SESSION
 from loops.store.tables import Box, Session, Turn
@@ -30,6 +32,7 @@ async def reap(loop: Loop) -> None:
         await _delete_outdated(loop)
         await _stop_marked(loop.boxes, loop.database, living)
         await _delete_homes(loop)
+        await _renew_tokens(loop, living)
         await warm_spares.keep(loop)
         await _reconcile(loop)
     except BoxesUnavailable as error:
@@ -112,6 +115,23 @@ async def _stop_marked(boxes: Boxes, database: Database, living: set[str]) -> No
         stopped = (await tx.execute(select(Box.name).where(Box.stopped_at.is_not(None)))).scalars().all()
     for name in sorted(living & set(stopped)):
         await boxes.stop(name)
+
+
+async def _renew_tokens(loop: Loop, living: set[str]) -> None:
+    """Boxes that stay up have a new token in time, whether a turn comes or not. It is written into the box again until
+    the box has shown it."""
+    async with loop.database.write() as tx:
+        up = await tx.execute(select(Box).where(Box.stopped_at.is_(None), Box.name.in_(living)))
+        due = [
+            box.name
+            for box in up.scalars()
+            if renew_token(box, loop.box_key, loop.options, loop.clock()) or box.former_hash is not None
+        ]
+    for name in due:
+        async with loop.database.read() as tx:
+            still = await tx.get(Box, name)
+        if still is not None and still.stopped_at is None:
+            await ensure_box(loop, still)
 
 
 async def _delete_homes(loop: Loop) -> None:

@@ -37,4 +37,4 @@ async def keep(loop: Loop) -> None:
         async with loop.database.read() as tx:
             still = await tx.get(Box, spare.name)
         if still is not None and still.owner_key is None:
-            await ensure_box(loop, still)
+            await ensure_box(loop, still, idle=True)

@@ -1,27 +1,39 @@
-"""Which box is asking. A box proves itself by its token and can reach its own turns only."""
+"""Which box, or which turn's runner, is asking. A box reaches its next turn, a turn's runner that turn, and no more."""
 
 import hmac
+import math
+from dataclasses import dataclass
 
-from sqlalchemy import and_, or_, select
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from loops.protocol.tokens import FORMER_SECONDS, token_hash
+from loops.store.states import TurnStatus
 from loops.store.tables import Box, Turn
 
 
 class TokenRefused(Exception):
-    """No box has this token."""
+    """The token opens nothing of what was asked for. Whether that is there at all is not told."""
 
 
-class UnknownTurn(Exception):
-    """There is no such turn, or it is another box's: the answer is the same."""
+class NoSuchEvidence(Exception):
+    """The turn has no evidence of that name."""
 
 
-async def box_with(tx: AsyncSession, name: str, token: str, now: float) -> Box:
-    """The box `name`, if `token` is its token. Raises TokenRefused."""
+@dataclass(frozen=True)
+class Asking:
+    """The turn whose runner asks, and its box, if that is still known."""
+
+    turn: Turn
+    box: Box | None
+
+
+async def box_with(tx: AsyncSession, name: str, token: str, now: float, lifetime: float) -> Box:
+    """The box `name`, if `token` is its token, no older than `lifetime` seconds, and the box is up. Raises
+    TokenRefused."""
     box = await tx.get(Box, name)
-    if not _fits(box, token, now) or box is None:
-        raise TokenRefused(f"box {name!r}: not its token")
+    if not _fits(box, token, now, lifetime) or box is None:
+        raise TokenRefused(f"box {name!r}: not its token, or no longer")
     return box
 
 
@@ -30,27 +42,43 @@ def has_news(box: Box, token: str) -> bool:
     return box.former_hash is not None and hmac.compare_digest(token_hash(token), box.token_hash)
 
 
-async def turn_with(tx: AsyncSession, public_id: str, token: str, now: float) -> Turn:
-    """The turn, if `token` is the token of the box that has it. Raises UnknownTurn or TokenRefused."""
+async def turn_with(tx: AsyncSession, public_id: str, token: str) -> Asking:
+    """The turn, if `token` is that turn's own. Raises TokenRefused."""
+    found = await _look_up(tx, public_id)
+    own = found.turn.token_hash if found is not None else None
+    # compared in any case: how long it takes tells nothing
+    if not hmac.compare_digest(token_hash(token), own or "") or found is None:
+        raise TokenRefused(f"turn {public_id}: not its token")
+    return found
+
+
+async def former_turn_with(tx: AsyncSession, public_id: str, token: str, now: float) -> Asking:
+    """The turn, if a web process of the former release handed it out, without a token of its own, and `token` is its
+    box's. That ends with the turn, whose time is limited. Raises TokenRefused."""
+    found = await _look_up(tx, public_id)
+    if (
+        found is None
+        or found.turn.token_hash is not None
+        or found.turn.handed_at is None
+        or found.turn.status not in (TurnStatus.RUNNING, TurnStatus.REPORTED)
+        or not _fits(found.box, token, now, math.inf)
+    ):
+        raise TokenRefused(f"turn {public_id}: not its token")
+    return found
+
+
+async def _look_up(tx: AsyncSession, public_id: str) -> Asking | None:
     found = (
         await tx.execute(select(Turn, Box).outerjoin(Box, Box.name == Turn.box).where(Turn.public_id == public_id))
     ).one_or_none()
-    turn, box = found if found is not None else (None, None)
-    if _fits(box, token, now) and turn is not None:
-        return turn
-    hashed = token_hash(token)
-    former = and_(Box.former_hash == hashed, Box.token_at > now - FORMER_SECONDS)
-    mine = or_(Box.token_hash == hashed, former)
-    known = (await tx.execute(select(Box.name).where(mine))).scalars().first()
-    if known is None:
-        raise TokenRefused("no box has this token")
-    raise UnknownTurn(f"this box has no turn {public_id}")
+    return Asking(*found) if found is not None else None
 
 
-def _fits(box: Box | None, token: str, now: float) -> bool:
-    shown, own = token_hash(token), box.token_hash if box is not None else ""
-    former = ""
-    if box is not None and box.former_hash is not None and now - box.token_at < FORMER_SECONDS:
-        former = box.former_hash
+def _fits(box: Box | None, token: str, now: float, lifetime: float) -> bool:
+    shown, own, former = token_hash(token), "", ""
+    if box is not None and box.stopped_at is None:
+        age = now - box.token_at
+        own = box.token_hash if age < lifetime else ""
+        former = box.former_hash or "" if age < FORMER_SECONDS else ""
     # both are compared in any case: how long it takes tells nothing
     return any([hmac.compare_digest(shown, own), hmac.compare_digest(shown, former)])

@@ -1,4 +1,4 @@
-"""Which turn a box gets. At most one runs in a box; handing one out may happen any number of times."""
+"""Which turn a box gets. At most one runs in a box; it may be handed out any number of times until its agent starts."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -9,6 +9,7 @@ import structlog
 from sqlalchemy import or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from loops.protocol.tokens import token_hash, turn_token
 from loops.runtimes import registry
 from loops.sessions.transitions import move_turn
 from loops.store.leases import make_due
@@ -24,10 +25,10 @@ FORGOTTEN_AFTER = 30.0
 
 @dataclass(frozen=True)
 class Assignment:
-    """`turn`: to be started now. `forgotten`: the box's running turn, of which its runner knows nothing any more."""
+    """`turn`: to be started now, with `token`, which is its own."""
 
-    turn: Turn | None = None
-    forgotten: Turn | None = None
+    turn: Turn
+    token: str
 
 
 async def is_waiting(tx: AsyncSession, box: str) -> bool:
@@ -40,34 +41,51 @@ async def is_waiting(tx: AsyncSession, box: str) -> bool:
     return found.first() is not None
 
 
-async def take(tx: AsyncSession, box: str, *, holding: str | None, now: float) -> Assignment:
-    """What the runner of `box`, which holds the turn `holding` (public id) or none, should do.
+async def take(
+    tx: AsyncSession, box: str, shown: str, key: bytes, *, holding: str | None, now: float
+) -> Assignment | None:
+    """What the runner of `box`, which has shown the box's token and holds the turn `holding` (public id) or none,
+    should start. `key`: tokens are derived from it.
 
-    A running turn is handed out again until its agent starts, so that an answer lost on its way costs nothing; then no
-    more, since an agent that learned its box's token must not get another clone token with it.
+    A running turn is handed out again until its agent starts, so that an answer lost on its way costs nothing; then
+    neither it nor another is, since whoever asks may be an agent that learned its box's token. A runner that knows
+    nothing of its turn for `FORGOTTEN_AFTER` looks just like that: its box is given up, and ends before anything else
+    is handed out in its place.
     """
-    # also makes two requests of one box queue up behind each other
-    await tx.execute(update(Box).where(Box.name == box).values(seen_at=now))
+    # also makes two requests of one box queue up behind each other; while one waited the box may have been given up
+    own = or_(Box.token_hash == token_hash(shown), Box.former_hash == token_hash(shown))
+    asks = update(Box).where(Box.name == box, Box.stopped_at.is_(None), own).values(seen_at=now)
+    if (await tx.execute(asks.returning(Box.name))).scalar_one_or_none() is None:
+        return None
     turn = await _oldest(tx, box, TurnStatus.RUNNING)
     if turn is not None:
         if holding == turn.public_id:
-            return Assignment()
+            return None
         if turn.begun_at is None:
-            return Assignment(turn=turn)
-        forgotten = now - (turn.heartbeat_at or turn.handed_at or 0.0) > FORGOTTEN_AFTER
-        return Assignment(forgotten=turn if forgotten else None)
+            return _with_token(turn, key)
+        if now - (turn.heartbeat_at or turn.handed_at or 0.0) > FORGOTTEN_AFTER:
+            log.warning("box.forgot_its_turn", box=box, turn=turn.public_id)
+            await tx.execute(update(Box).where(Box.name == box).values(stopped_at=now))
+            turn.trouble_at = now
+            await make_due(tx, turn.session_id, now)
+        return None
     ready = await _oldest(tx, box, TurnStatus.READY)
     turn = await locked(tx, Turn, ready.id) if ready is not None else None
     if turn is None or turn.status is not TurnStatus.READY or turn.box != box:
-        return Assignment()
+        return None
     move_turn(turn, TurnStatus.RUNNING)
     turn.waits = None
     await make_due(tx, turn.session_id, now)  # the comment still says that it waits
     turn.handed_at = turn.heartbeat_at = now
     turn.started_at = turn.started_at or now
-    await tx.flush()
     log.info("turn.handed_out", turn=turn.public_id, box=box)
-    return Assignment(turn=turn)
+    return _with_token(turn, key)
+
+
+def _with_token(turn: Turn, key: bytes) -> Assignment:
+    token = turn_token(key, turn)
+    turn.token_hash = token_hash(token)
+    return Assignment(turn, token)
 
 
 async def forget_former_token(tx: AsyncSession, box: str) -> None:
@@ -80,12 +98,13 @@ async def _oldest(tx: AsyncSession, box: str, status: str) -> Turn | None:
     return found.scalars().first()
 
 
-def as_told(turn: Turn, env: Mapping[str, str], files: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def as_told(given: Assignment, env: Mapping[str, str], files: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The turn as the runner is told it: its `spec` with the secrets, which are added here and nowhere else."""
+    turn = given.turn
     told: dict[str, Any] = copy.deepcopy(turn.spec or {})
     for ours in ("request", "env_file", "prompt_version"):
         told.pop(ours, None)  # what secrets are made from at hand-out: the service's own
-    told["turn"] = turn.public_id
+    told["turn"], told["token"] = turn.public_id, given.token
     told["marker"] = turn.marker
     told["agent_homes"] = list(registry.homes())
     told["env"] = {**told.get("env", {}), **env}

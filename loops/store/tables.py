@@ -202,6 +202,7 @@ class Turn(Base):
     waits: Mapped[str | None]  # what it waits for before it can run, for people
     trouble_at: Mapped[float | None]  # its box was seen in trouble and is to be looked at
 
+    token_hash: Mapped[str | None]  # SHA-256 of the token that its runner got with it; its agent never sees that one
     model_token: Mapped[str | None] = mapped_column(
         String(64)
     )  # SHA-256 of the token that it asks its model with, at our gateway; None: its box had the account's own secret

@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from app.settings import Settings
 from app.web.app import create_app
 from app.web.state import AppState
-from tests.app.boxside import TOKEN
+from tests.app.boxside import BoxAuth
 from tests.app.command_line import greenloop
 
 __all__ = ["greenloop"]
@@ -51,7 +51,7 @@ async def http(app: Starlette) -> AsyncIterator[httpx.AsyncClient]:
 
 @pytest.fixture
 async def box(app: Starlette) -> AsyncIterator[httpx.AsyncClient]:
-    """A box at the port of boxes."""
-    transport, headers = httpx.ASGITransport(app.state.boxes), {"authorization": f"Bearer {TOKEN}"}
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8081", headers=headers) as client:
+    """A box at the port of boxes: it shows its token, and of a turn that turn's own, unless the test sets another."""
+    transport, auth = httpx.ASGITransport(app.state.boxes), BoxAuth(app.state.shared)
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8081", auth=auth) as client:
         yield client

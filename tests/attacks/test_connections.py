@@ -16,7 +16,7 @@ from app.web.app import create_app
 from app.web.connections import SPARE_DESCRIPTORS, ConnectionLimits
 from app.web.held_bodies import HeldBodies, NoRoom
 from loops.store.migrations import upgrade
-from tests.app.boxside import TOKEN, seed
+from tests.app.boxside import seed, token_of_turn
 from tests.app.serving import serving, serving_both
 
 Pair = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -167,7 +167,8 @@ async def test_a_file_that_is_declared_too_large_is_refused_before_a_byte_is_rea
     await seed(app.state.shared, status="running")
     async with serving_both(app) as served:
         reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(served.boxes).port)
-        head = f"PUT /turns/t_1/objects/{'1' * 40} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer {TOKEN}\r\n"
+        token = token_of_turn(app.state.shared)
+        head = f"PUT /turns/t_1/objects/{'1' * 40} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer {token}\r\n"
         told = await ask((reader, writer), f"{head}content-length: 200000000\r\n\r\n".encode())
         assert b" 413 " in told
         writer.close()

@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Route
 
 from app.web import health
-from app.web.boxes import protocol
+from app.web.boxes import next_turn, turns
 from app.web.state import AppState
 
 
@@ -23,7 +23,8 @@ def box_app(shared: AppState, models: Sequence[BaseRoute] = ()) -> Starlette:
 def routes() -> list[BaseRoute]:
     """All routes that boxes have: the runner's protocol and probes; gateways come beside them."""
     return [
-        *protocol.routes(),
+        Route("/boxes/{box}/next", next_turn.next_turn, methods=["POST"]),
+        *turns.routes(),
         Route("/healthz", health.healthz),
         Route("/readyz", health.readyz),
     ]

@@ -16,7 +16,7 @@ from .. import protocol
 
 REQUEST_SECONDS = 30.0
 REFUSED_SECONDS = 300.0
-"""How long a refused box token is tried again (it may just be changing) before the runner gives up."""
+"""How long a refused token is tried again (it may just be changing) before the runner gives up."""
 
 FIRST_PAUSE = 0.2
 LONGEST_PAUSE = 5.0
@@ -31,7 +31,7 @@ class Gone(Exception):
 
 
 class RefusedByService(Exception):
-    """The box token was refused for `REFUSED_SECONDS`."""
+    """The token was refused for `REFUSED_SECONDS`."""
 
 
 class Rejected(Exception):
@@ -43,16 +43,20 @@ class Rejected(Exception):
 
 
 class Link:
-    """Talks to the service at `url` with the token in `token_file`, which is read anew for each request."""
+    """Talks to the service at `url`: about one turn with the `turn_token` that came with it, else with the box's token
+    in `token_file`, which is read anew for each request."""
 
-    def __init__(self, url: str, token_file: Path, sleep: Callable[[float], None] = time.sleep) -> None:
+    def __init__(
+        self, url: str, token_file: Path, turn_token: str = "", sleep: Callable[[float], None] = time.sleep
+    ) -> None:
         parts = urllib.parse.urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"service URL {url!r} is not http://host or https://host")
         self._parts = parts
         self._prefix = parts.path.rstrip("/")
         self._token_file = token_file
-        self._token = self._read_token()
+        self._turn_token = turn_token
+        self._token = turn_token or self._read_token()
         self._sleep = sleep
         self._connection: http.client.HTTPConnection | None = None
         self.last_answer = time.monotonic()
@@ -61,7 +65,9 @@ class Link:
         return self._token_file.read_text().strip()
 
     def _renew_token(self) -> None:
-        """The file changes when the service renews the token, which it says to nobody."""
+        """The file changes when the service renews the box's token, which it says to nobody."""
+        if self._turn_token:
+            return
         with contextlib.suppress(OSError):
             self._token = self._read_token() or self._token
 
@@ -175,7 +181,7 @@ class Link:
         now = time.monotonic()
         since = now if since is None else since
         if now - since >= REFUSED_SECONDS:
-            raise RefusedByService(f"the service has refused the box token for {now - since:.0f} s")
+            raise RefusedByService(f"the service has refused the token for {now - since:.0f} s")
         return since
 
     def output(self, turn: str, output: protocol.Output, *, patience: float | None = None) -> protocol.OutputAnswer:

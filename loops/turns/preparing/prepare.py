@@ -126,7 +126,7 @@ async def _place(loop: Loop, session: Session, turn: Turn) -> _Placed:
         return _Placed()
     try:
         await stop_boxes(loop.boxes, *slot.ends)
-        status = await ensure_box(loop, slot.box)
+        status = await ensure_box(loop, slot.box, idle=True)
     except BoxesUnavailable as error:
         log.warning("box.unavailable", session=session.public_id, error=str(error))
         await _say(loop.clock, loop.database, turn, UNREACHABLE)

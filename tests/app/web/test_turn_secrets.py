@@ -14,10 +14,11 @@ from app.web.state import AppState
 from k8s.runner import protocol
 from loops.accounts.box_secrets import CannotPrepare, FetchToken, NoCredentials
 from loops.accounts.credentials import TurnCredentials
+from loops.protocol.tokens import token
 from loops.secrets import env_secrets
 from loops.secrets.vault import Vault
 from loops.store.tables import Installation, Profile, Repository, Turn
-from tests.app.boxside import RESULT, SPEC, TOKEN, ask, journal, row, said, seed, send
+from tests.app.boxside import RESULT, SPEC, ask, journal, row, said, seed, send, token_of_turn
 
 
 @pytest.fixture(autouse=True)
@@ -182,12 +183,13 @@ async def test_an_env_file_holds_what_is_stored_at_the_hand_out_and_is_redacted_
     assert base64.b64decode(file["content"]).decode() == 'DATABASE_URL="postgres://u:p\\"\\$w\'@db/x"\n'
     # the value that was handed out is looked for, whatever the stored one has become
     await env_secrets.put(shared.database, vault, "O/R", "DATABASE_URL", "another value", 2.0)
-    shown = f"{value} {KEY} {TOKEN} ".encode() + base64.b64decode(file["content"])
+    held = [token_of_turn(shared), token(shared.box_key, "ann", 1)]
+    shown = f"{value} {KEY} {' '.join(held)} ".encode() + base64.b64decode(file["content"])
     line = json.dumps({"type": "item.completed", "item": {"type": "agent_message", "text": shown.decode()}}).encode()
     await send(box, 0, line + b"\n", end=True)
     everything = json.dumps([event.payload for event in await journal(shared)]) + str((await row(shared)).parser_state)
     assert "redacted" in everything
-    assert not any(secret in everything for secret in ("postgres", KEY, TOKEN, "db/x"))
+    assert not any(secret in everything for secret in ("postgres", KEY, *held, "db/x"))
     assert (await row(shared)).given is not None
 
 

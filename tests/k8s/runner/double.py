@@ -1,7 +1,8 @@
 """A service that speaks the runner's protocol over real HTTP, with real git repositories behind it.
 
-It is as strict as the protocol: unknown tokens are refused, only whole lines of output are consumed, blobs are
-checked by their sha, git is served only to a token that was minted for this turn and is not revoked.
+It is as strict as the protocol: unknown tokens are refused, a turn's requests take that turn's own, only whole lines of
+output are consumed, blobs are checked by their sha, git is served only to a token that was minted for this turn and is
+not revoked.
 """
 
 import asyncio
@@ -56,6 +57,12 @@ class Told:
     evidence: dict[str, bytes] = field(default_factory=dict)
     secrets: list[str] = field(default_factory=list)
     edited: list[str] = field(default_factory=list)
+    former: bool = False
+
+    @property
+    def token(self) -> str:
+        """The turn's own token; where a service of the former release handed it out, the box's."""
+        return BOX_TOKEN if self.former else f"token-of-{self.turn['turn']}"
 
 
 class Service:
@@ -154,10 +161,11 @@ class Service:
         self.requests.append(f"{request.method} {request.url.path}")
         if self.down:
             return JSONResponse({"error": "restarting"}, 503)
-        if self.refuse_tokens or request.headers.get("authorization") != f"Bearer {BOX_TOKEN}":
-            return JSONResponse({"error": "unknown box token"}, 401)
+        told = self.told.get(request.path_params.get("turn", ""))
+        token = told.token if told is not None else BOX_TOKEN
+        if self.refuse_tokens or request.headers.get("authorization") != f"Bearer {token}":
+            return JSONResponse({"error": "unknown token"}, 401)
         if "turn" in request.path_params:
-            told = self.told.get(request.path_params["turn"])
             if told is None:
                 return JSONResponse({"error": "no such turn"}, 404)
             if told.gone:
@@ -183,7 +191,7 @@ class Service:
                     and told.turn["turn"] not in held
                 ):
                     told.handed_out.append(time.monotonic())
-                    return JSONResponse(told.turn)
+                    return JSONResponse(told.turn | ({} if told.former else {"token": told.token}))
             await asyncio.sleep(0.005)
         return Response(status_code=204)
 

@@ -1,5 +1,6 @@
 """How a runner starts, goes on and ends."""
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -100,8 +101,21 @@ def line(service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
 
 def test_a_token_that_was_changed_is_read_anew(line: Link, service: Service, box: Box) -> None:
     service.give(box.turn("", None))
+    asks: dict[str, dict[str, list[str]]] = {"runner": {"turns": []}}
+    box.token_file.write_text("wrong")
+    assert line.once("POST", f"/boxes/{BOX}/next", asks)[0] == 401
     box.token_file.write_text("box-token-for-tests\n")
-    assert line.output("t_1", protocol.Output(0)).offset == 0
+    assert line.once("POST", f"/boxes/{BOX}/next", asks)[0] == 200
+
+
+def test_what_is_told_of_a_turn_takes_the_token_that_came_with_it(service: Service, box: Box) -> None:
+    told = service.give(box.turn("", None))
+    statuses = []
+    for token in ("", "token-of-another", told.token):
+        with contextlib.closing(Link(service.url, box.token_file, token)) as line:
+            said = line.once("POST", "/turns/t_1/output", protocol.to_json(protocol.Output(0)))
+            statuses.append(said[0])
+    assert statuses == [401, 401, 200]
 
 
 def test_a_token_that_stays_refused_ends_in_giving_up(line: Link, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,14 +133,17 @@ def test_a_runner_whose_token_is_refused_exits_3(box: Box, tmp_path: Path) -> No
     command = [sys.executable, str(tmp_path / "runner"), *box.command()[2:]]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 3
-    assert "refused the box token" in ended.stderr
+    assert "refused the token" in ended.stderr
 
 
-def test_answers_are_told_apart(line: Link, service: Service, box: Box) -> None:
-    box.token_file.write_text("box-token-for-tests")
+def test_answers_are_told_apart(service: Service, box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(link, "FIRST_PAUSE", 0.02)
+    line = Link(service.url, box.token_file)
     with pytest.raises(Gone, match="no such turn"):
         line.call("PUT", "/turns/t_9/result", {})
     told = service.give(box.turn("", None))
+    line.close()
+    line = Link(service.url, box.token_file, told.token)
     with pytest.raises(Rejected, match="that is "):
         line.call("PUT", f"/turns/t_1/objects/{'0' * 40}", b"content")
     told.gone = True
@@ -138,6 +155,7 @@ def test_answers_are_told_apart(line: Link, service: Service, box: Box) -> None:
     service.stop()
     with pytest.raises(Unreachable):
         line.call("PUT", "/turns/t_1/result", {}, patience=0)
+    line.close()
 
 
 def test_a_service_behind_a_path_is_reached(service: Service, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from loops.boxes.reaper import end_box_of, known_boxes, reap
 from loops.context import Loop
 from loops.conversations.asking import take
 from loops.options import LoopOptions
+from loops.protocol.tokens import HOUR, token, token_hash
 from loops.sessions.known_accounts import remember_repository
 from loops.store.database import Database
 from loops.store.migrations import upgrade
@@ -79,8 +80,9 @@ def asked(loop: Loop) -> list[tuple[str, str]]:
 
 async def box(loop: Loop, name: str, *, used: float, stopped: float | None = None, repository: int | None = 7) -> None:
     async with loop.database.write() as tx:
-        values: dict[str, Any] = {"installation_id": 3, "person_id": 1, "token_hash": "x", "created_at": 0.0}
+        values: dict[str, Any] = {"installation_id": 3, "person_id": 1, "token_at": NOW, "created_at": 0.0}
         values |= {"owner_key": f"3/{name}", "repository_id": repository}
+        values["token_hash"] = token_hash(token(b"key", name, 1))
         at = None if stopped is None else NOW - stopped
         tx.add(Box(name=name, used_at=NOW - used, stopped_at=at, **values))
     if stopped is None:
@@ -270,3 +272,22 @@ async def test_spares_leave_the_room_to_people(loop: Loop) -> None:
         await box(loop, f"gl-{number}", used=MINUTE)
     await reap(warm(loop, 5, box_limit=4))
     assert len(await names(loop)) == 4
+
+
+async def test_a_box_that_stays_up_has_a_new_token_in_time_and_it_is_written_until_the_box_has_shown_it(
+    loop: Loop,
+) -> None:
+    await box(loop, "gl-fresh", used=0)
+    await box(loop, "gl-aged", used=0)
+    aged = NOW - loop.options.box_token_hours * HOUR - 1
+    async with loop.database.write() as tx:
+        await tx.execute(update(Box).where(Box.name == "gl-aged").values(token_at=aged))
+    await reap(loop)
+    await reap(loop)
+    assert asked(loop) == [("ensure", "gl-aged")] * 2
+    async with loop.database.write() as tx:
+        renewed = await tx.get_one(Box, "gl-aged")
+        assert (renewed.generation, renewed.token_hash) == (2, token_hash(token(b"key", "gl-aged", 2)))
+        renewed.former_hash = None  # as soon as the box has asked with the new one
+    await reap(loop)
+    assert asked(loop) == [("ensure", "gl-aged")] * 2

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from app.commands.cli import main
 from loops.guards.keyfiles import by_name
-from loops.protocol.assign_turn import as_told
+from loops.protocol.assign_turn import Assignment, as_told
 from loops.runtimes import profiles, registry
 from loops.runtimes.prices import PRICES
 from loops.runtimes.spec import RuntimeSpec
@@ -80,7 +80,7 @@ class TestEveryPlaceKnows:
         assert runtime.key_files or not runtime.package
 
     def test_the_cleaning_after_a_turn(self, runtime: RuntimeSpec) -> None:
-        told = as_told(Turn(public_id="t_1", marker="m", spec={}, limits={}), {}, [])
+        told = as_told(Assignment(Turn(public_id="t_1", marker="m", spec={}, limits={}), "token"), {}, [])
         assert {*runtime.homes, ".greenloop/agents"} <= set(told["agent_homes"])
         assert runtime.homes or not runtime.package
 

@@ -23,6 +23,7 @@ from loops.options import LoopOptions
 from loops.protocol.assign_turn import take as hand_out
 from loops.protocol.results import store_result
 from loops.protocol.store_output import TurnOver, store_output
+from loops.protocol.tokens import token_hash
 from loops.secrets.redact import Redactor
 from loops.secrets.vault import Vault
 from loops.sessions import decide
@@ -62,7 +63,9 @@ async def turn(database: Database) -> Turn:
     async with database.write() as tx:
         await remember_repository(tx, Repo(id=7, full_name="acme/widgets", installation_id=3, default_branch="m"), NOW)
         await ask(tx, topic(), mention(), owner=1, cap=3, now=NOW)
-        tx.add(blank(BOX, NOW))
+        box = blank(BOX, NOW)
+        box.token_hash = token_hash("box-token")
+        tx.add(box)
         row = (await tx.execute(select(Turn))).scalar_one()
         row.box, row.status, row.runtime, row.started_at = BOX, TurnStatus.READY, "command", NOW
     return row
@@ -127,7 +130,8 @@ async def told(database: Database) -> object:
 
 async def handed_out(database: Database) -> object:
     async with database.write() as tx:
-        return (await hand_out(tx, BOX, holding=None, now=NOW + 60)).turn
+        found = await hand_out(tx, BOX, "box-token", b"key", holding=None, now=NOW + 60)
+        return found.turn if found is not None else None
 
 
 async def withdrawn(database: Database) -> object:
