@@ -25,7 +25,9 @@ from loops.sessions.finish import finish, mark_ready
 from loops.sessions.reasons import Reason
 from loops.sessions.snapshots import snapshot, turns_of
 from loops.store import leases
+from loops.store.begun import begun, came_through
 from loops.store.locking import locked
+from loops.store.quarantine import put_aside
 from loops.store.states import SessionStatus
 from loops.store.tables import Installation, Repository, Session
 from loops.turns.finishing.finish_turn import finish_turn
@@ -36,6 +38,9 @@ log = structlog.get_logger(__name__)
 ROUNDS = 50  # far more than any session takes in one go; an endless loop of decisions is a defect and shows as one
 BACK_OFF_LIMIT = 300.0
 UNTOLD_AFTER = 300  # failures in a row, about a day
+MOST_DEATHS = 3
+"""Processes that may end over one step of a session before it is put aside: the first may have had other reasons, and
+two more end with nothing else that is suspected beside it."""
 GIVE_UP_AFTER = 30  # failures in a row, about two hours of back-off
 
 REASONS: Sequence[tuple[type[Exception] | tuple[type[Exception], ...], Reason]] = (
@@ -64,11 +69,12 @@ STEPS: Mapping[type, Step] = {
 
 async def advance(loop: Loop, session_id: int) -> None:
     """Do all that the session needs now. Returns at once when another worker is at it."""
-    if not await loop.leases.take(Session, session_id):
-        return
-    async with loop.leases.kept(Session, session_id):
+    async with begun(loop.leases, loop.suspects, Session, session_id) as deaths:
+        if deaths is None:
+            return
         while True:
-            until = await _rounds_or_back_off(loop, session_id)
+            until = await _rounds_or_back_off(loop, session_id, deaths)
+            deaths = 0
             if until is not None:
                 async with loop.database.write() as tx:
                     await leases.make_due(tx, session_id, until)
@@ -79,9 +85,13 @@ async def advance(loop: Loop, session_id: int) -> None:
     await loop.bus.notify(f"session:{session_id}")
 
 
-async def _rounds_or_back_off(loop: Loop, session_id: int) -> float | None:
+async def _rounds_or_back_off(loop: Loop, session_id: int, deaths: int) -> float | None:
     try:
-        until = await _rounds(loop, session_id)
+        if deaths >= MOST_DEATHS:
+            await _set_aside(loop, session_id, deaths)
+            until = None
+        else:
+            until = await _rounds(loop, session_id, deaths)
     except errors.RateLimited as error:
         log.warning("session.rate_limited", session=session_id, error=str(error))
         return max(float(error.retry_at), loop.clock() + 1)
@@ -92,7 +102,18 @@ async def _rounds_or_back_off(loop: Loop, session_id: int) -> float | None:
     return until
 
 
-async def _rounds(loop: Loop, session_id: int) -> float | None:
+async def _set_aside(loop: Loop, session_id: int, deaths: int) -> None:
+    """End a session over which processes end, in words, and show it to whoever runs the service."""
+    async with loop.database.read() as tx:
+        session = await tx.get_one(Session, session_id)
+    why = f"the process ended {deaths} times over a step of it"
+    await put_aside(loop.database, "session", session.public_id, why, now=loop.clock())
+    await finish(loop, session, decide.Finish(SessionStatus.FAILED, reason=Reason.PUT_ASIDE))
+    if deaths == MOST_DEATHS:  # else a process ended over these words, too
+        await update_comment(loop, session_id)
+
+
+async def _rounds(loop: Loop, session_id: int, deaths: int) -> float | None:
     for _ in range(ROUNDS):
         async with loop.database.read() as tx:
             session = await tx.get_one(Session, session_id)
@@ -105,6 +126,8 @@ async def _rounds(loop: Loop, session_id: int) -> float | None:
         if isinstance(action, decide.FinishTurn):
             await call_queue(loop)  # the box is free from the report on
         until = await STEPS[type(action)](loop, session, action)
+        if deaths:
+            await came_through(loop.leases, Session, session_id)
         if isinstance(action, decide.Finish):
             await call_queue(loop)
             await end_box_of(loop, session)

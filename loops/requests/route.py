@@ -1,9 +1,7 @@
 """A delivery becomes a decision: a conversation begun or woken, a hint passed on, a refusal recorded."""
 
-import asyncio
-
 import structlog
-from sqlalchemy import or_, select, update
+from sqlalchemy import update
 
 from github.client import errors
 from github.client.permanent_errors import most_tries
@@ -17,6 +15,7 @@ from loops.requests.lifecycle_events import take_lifecycle_event
 from loops.requests.poison import say_so, set_aside, understood
 from loops.requests.take_request import decline, take_request
 from loops.requests.uninstalled import UNINSTALLED_TRIES, is_uninstalled, uninstalled
+from loops.store.begun import begun
 from loops.store.database import Database
 from loops.store.tables import Delivery, Installation
 
@@ -29,73 +28,46 @@ MOST_DEATHS = 2
 
 
 async def route(loop: Loop, guid: str) -> None:
-    """Handle one delivery. Returns at once when another worker is at it or it is done.
-
-    One over which a process has died is handled with no other such beside it, so that the guilty one is found out.
-    """
-    if await loop.leases.take(Delivery, guid, Delivery.begun == 0, begun=1):
-        await _route(loop, guid, 0)
-    elif deaths := await _deaths(loop, guid):
-        async with loop.suspects:
-            if await loop.leases.take(Delivery, guid, Delivery.begun == deaths, begun=deaths + 1):
-                await _route(loop, guid, deaths)
-
-
-async def _stopped(loop: Loop, guid: str) -> None:
-    """The worker ends in good order, or the step's time is over: no process died of it."""
-    async with loop.database.write() as tx:
-        mine = (Delivery.guid == guid, Delivery.lease_by == loop.leases.worker)
-        await tx.execute(update(Delivery).where(*mine).values(begun=0))
-
-
-async def _deaths(loop: Loop, guid: str) -> int:
-    """How often a process ended before it had handled the delivery; 0 while one is at it, and once it is done."""
-    left = or_(Delivery.lease_until.is_(None), Delivery.lease_until < loop.clock())
-    async with loop.database.read() as tx:
-        found = await tx.execute(select(Delivery.begun).where(Delivery.guid == guid, Delivery.status != "done", left))
-    return found.scalar_one_or_none() or 0
+    """Handle one delivery. Returns at once when another worker is at it or it is done."""
+    async with begun(loop.leases, loop.suspects, Delivery, guid) as deaths:
+        if deaths is not None:
+            await _route(loop, guid, deaths)
 
 
 async def _route(loop: Loop, guid: str, deaths: int) -> None:
-    async with loop.leases.kept(Delivery, guid):
-        async with loop.database.read() as tx:
-            delivery = await tx.get(Delivery, guid)
-        if delivery is None or delivery.status == "done":
-            await _release(loop.database, guid, None)
+    async with loop.database.read() as tx:
+        delivery = await tx.get(Delivery, guid)
+    if delivery is None or delivery.status == "done":
+        await _release(loop.database, guid, None)
+        return
+    try:
+        if deaths >= MOST_DEATHS:
+            decision = await set_aside(loop, delivery, f"the process ended {deaths} times over it")
+        else:
+            decision = await _handle(loop, guid, await understood(loop, delivery))
+    except BadPayload as error:
+        decision = Decision("unreadable", str(error))
+    except errors.RateLimited as error:
+        await _release(loop.database, guid, error.retry_at)
+        return
+    except Exception as error:
+        tries = delivery.tries + 1
+        log.warning("delivery.failed", guid=guid, delivery_event=delivery.event, tries=tries, exc_info=error)
+        if tries < _most_tries(error):
+            await _release(loop.database, guid, loop.clock() + min(BACK_OFF_LIMIT, 0.5 * 2**tries))
             return
-        try:
-            if deaths >= MOST_DEATHS:
-                decision = await set_aside(loop, delivery, f"the process ended {deaths} times over it")
-            else:
-                decision = await _handle(loop, guid, await understood(loop, delivery))
-        except asyncio.CancelledError:
-            await asyncio.shield(_stopped(loop, guid))
-            raise
-        except BadPayload as error:
-            decision = Decision("unreadable", str(error))
-        except errors.RateLimited as error:
-            await _release(loop.database, guid, error.retry_at)
+        if is_uninstalled(error):
+            await uninstalled(loop, delivery.installation_id or 0)
+            await _record(loop.clock, loop.database, guid, Decision("noted", "the App is not installed there any more"))
             return
-        except Exception as error:
-            tries = delivery.tries + 1
-            log.warning("delivery.failed", guid=guid, delivery_event=delivery.event, tries=tries, exc_info=error)
-            if tries < _most_tries(error):
-                await _release(loop.database, guid, loop.clock() + min(BACK_OFF_LIMIT, 0.5 * 2**tries))
-                return
-            if is_uninstalled(error):
-                await uninstalled(loop, delivery.installation_id or 0)
-                await _record(
-                    loop.clock, loop.database, guid, Decision("noted", "the App is not installed there any more")
-                )
-                return
-            if isinstance(error, Withheld):
-                decision = await set_aside(loop, delivery, str(error))
-            else:
-                if isinstance(error, errors.InstallationSuspended):
-                    await _suspended(loop.clock, loop.database, delivery.installation_id)
-                decision = Decision("failed", f"{type(error).__name__}: {error}")
-                await say_so(loop, delivery, type(error).__name__)
-        await _record(loop.clock, loop.database, guid, decision)
+        if isinstance(error, Withheld):
+            decision = await set_aside(loop, delivery, str(error))
+        else:
+            if isinstance(error, errors.InstallationSuspended):
+                await _suspended(loop.clock, loop.database, delivery.installation_id)
+            decision = Decision("failed", f"{type(error).__name__}: {error}")
+            await say_so(loop, delivery, type(error).__name__)
+    await _record(loop.clock, loop.database, guid, decision)
     log.info("delivery.done", guid=guid, decision=decision.what, reason=decision.reason, session=decision.session_id)
 
 

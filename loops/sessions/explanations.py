@@ -170,6 +170,12 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         "The log names the request under `session.failed_step`.",
         public=False,
     ),
+    Reason.PUT_ASIDE: Explanation(
+        "put aside",
+        "Our own processes ended several times over a step of this work, so it is put aside and not tried again.",
+        "Try `{handle} retry` later. If it happens again, tell whoever runs Greenloop.",
+        "`greenloop doctor` names it among what was put aside; the log of the worker that ended says what it ended of.",
+    ),
     Reason.INTERNAL: Explanation(
         "our fault",
         "Something of Greenloop or between it and GitHub went wrong, and it is not your fault. It is recorded.",

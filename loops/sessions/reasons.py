@@ -48,4 +48,5 @@ class Reason(StrEnum):
     SUSPENDED = "suspended"
     PERMISSION_MISSING = "permission_missing"
     GONE = "gone"
+    PUT_ASIDE = "put_aside"
     INTERNAL = "internal"

@@ -56,13 +56,13 @@ class Leases:
         return _rows(done) == 1
 
     async def give_back(self, table: Leased, key: int | str) -> bool:
-        """Give the row back. False if it became due meanwhile: look at it again first."""
+        """Give the row back: it came to an end. False if it became due meanwhile: look at it again first."""
         async with self.database.write() as tx:
             done = await tx.execute(
                 update(table)
                 .where(key_of(table) == key, table.lease_by == self.worker)
                 .where(or_(table.due_at.is_(None), table.due_at > self.clock()))
-                .values(lease_until=None, lease_by=None)
+                .values(lease_until=None, lease_by=None, begun=0)
             )
         return _rows(done) == 1
 

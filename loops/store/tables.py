@@ -153,6 +153,7 @@ class Session(Base):
     due_at: Mapped[float | None]
     lease_until: Mapped[float | None]
     lease_by: Mapped[str | None]
+    begun: Mapped[int] = mapped_column(server_default="0", default=0)  # times, since a step of it last came to an end
     wake: Mapped[int] = mapped_column(default=0)
     failures: Mapped[int] = mapped_column(default=0)  # steps in a row that raised; backs off
 

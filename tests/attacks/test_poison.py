@@ -1,6 +1,7 @@
 """What takes a process down twice is put aside with its reason, answered in words, and shown to the operator."""
 
 import asyncio
+import contextlib
 import os
 import pickle
 import sys
@@ -31,11 +32,25 @@ async def home(tmp_path: Path) -> AsyncIterator[House]:
         yield opened
 
 
-async def dies(home: House, which: str) -> int:
+async def dies(home: House, what: str, which: str) -> int:
     file = home.folder / "settings"
     file.write_bytes(pickle.dumps(home.settings))
-    worker = await asyncio.create_subprocess_exec(sys.executable, "-m", "tests.attacks.dying_worker", str(file), which)
+    worker = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tests.attacks.dying_worker", str(file), what, which
+    )
     return await asyncio.wait_for(worker.wait(), 120)
+
+
+@contextlib.asynccontextmanager
+async def working(home: House) -> AsyncIterator[None]:
+    """A worker while the block runs."""
+    stop = asyncio.Event()
+    work = asyncio.create_task(run_worker(home.settings, str(home.settings.redis_url), stop=stop))
+    try:
+        yield
+    finally:
+        stop.set()
+        await work
 
 
 async def decided(home: House, word: str) -> Delivery:
@@ -52,20 +67,30 @@ async def test_a_comment_of_which_workers_die_is_put_aside_and_answered_and_thos
     poisoned, innocent = await home.issue(), await home.issue()
     await home.comment(innocent, "@greenloop help")
     await home.comment(poisoned, f"@greenloop {POISON}")
-    assert [await dies(home, "first"), await dies(home, "again")] == [9, 9]
-    stop = asyncio.Event()
-    working = asyncio.create_task(run_worker(home.settings, str(home.settings.redis_url), stop=stop))
-    try:
+    assert [await dies(home, "delivery", "first"), await dies(home, "delivery", "again")] == [9, 9]
+    async with working(home):
         delivery = await decided(home, POISON)
         assert (delivery.decision, delivery.reason) == ("quarantined", "the process ended 2 times over it")
         assert "put aside" in (await home.bot_comments(poisoned))[0]
         assert (await decided(home, "greenloop help")).decision != "quarantined"
-    finally:
-        stop.set()
-        await working
     (finding,) = await check_quarantine(home.settings)
     assert finding.level == "warn" and delivery.guid in finding.says
     assert b'greenloop_quarantined{kind="delivery"} 1.0' in await Figures().text(home.database, 0.0)
+
+
+async def test_a_session_of_which_workers_die_is_put_aside_in_words_and_the_one_beside_it_is_not(home: House) -> None:
+    poisoned, innocent = await home.issue(), await home.issue()
+    await home.comment(innocent, "@greenloop fix it")
+    await home.comment(poisoned, f"@greenloop {POISON}")
+    assert [await dies(home, "step", which) for which in ("first", "again", "again")] == [9, 9, 9]
+    async with working(home):
+        await home.ended(sessions=2)
+    found = {each.subject_number: each for each in await home.sessions()}
+    aside, well = found[poisoned], found[innocent]
+    assert (aside.status, aside.reason, well.status) == ("failed", "put_aside", "completed")
+    assert "put aside" in (await home.bot_comments(poisoned))[0]
+    (finding,) = await check_quarantine(home.settings)
+    assert f"session {aside.public_id}" in finding.says and well.public_id not in finding.says
 
 
 def _dead(*_: Any) -> None:
@@ -76,13 +101,8 @@ async def test_a_delivery_that_no_process_can_read_is_put_aside(home: House, mon
     monkeypatch.setattr(poison, "LARGE", 1)
     monkeypatch.setattr(poison, "read_apart", _dead)
     await home.comment(await home.issue(), "@greenloop help")
-    stop = asyncio.Event()
-    working = asyncio.create_task(run_worker(home.settings, str(home.settings.redis_url), stop=stop))
-    try:
+    async with working(home):
         delivery = await decided(home, "greenloop help")
-    finally:
-        stop.set()
-        await working
     assert (delivery.decision, delivery.reason) == ("quarantined", "looking through it took a process down")
 
 
