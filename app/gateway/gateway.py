@@ -135,13 +135,10 @@ class ModelGateway:
 
     async def _account(self, caller: Caller, wire: Wire) -> Account:
         try:
-            async with self._database.read() as tx:
-                account = await account_of(tx, self._vault, caller.profile)
-            if wire not in caller.calls.wires(account.provider, caller.custom):
+            account = account_of(caller, self._vault)
+            if wire not in caller.calls.wires(account.provider, bool(account.base_url)):
                 raise refuse(wire, 404, "This turn's agent asks its model in another protocol.")
             return await self._refresher.current(account)
-        except NotItsToken:
-            raise refuse(wire, 401, "The account of this turn was removed.") from None
         except (LoginRefused, ValueError) as error:
             raise refuse(wire, 401, str(error)) from None
         except (LoginUnreachable, CannotPrepare) as error:

@@ -34,7 +34,7 @@ class CannotRun(Exception):
 
 @dataclass(frozen=True)
 class Chosen:
-    """The runtime of a turn, and the account it is run with (None: a program that needs none).
+    """The runtime of a turn, and the account it is run with (None: a program needs none, though it may use one).
 
     `warning`: what people should know of how it was chosen.
     """
@@ -75,7 +75,7 @@ async def choose(
     except (registry.UnknownRuntimeError, profiles.RefusedRuntimeError, CannotPrepare) as error:
         raise CannotRun(str(error)) from None
     if not runtime.needs_account:
-        return Chosen(runtime, model, warning=choice.warning)
+        return Chosen(runtime, model or (profile.model if profile else None) or "", profile, choice.warning)
     if profile is None:
         raise CannotRun(
             f'The "{runtime.name}" runtime needs a provider account, and neither you nor this installation has one. '

@@ -3,7 +3,7 @@
 import hmac
 from dataclasses import dataclass
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from loops.accounts.credentials import credential_of
@@ -15,6 +15,12 @@ from loops.secrets.vault import Vault
 from loops.store.states import TurnStatus
 from loops.store.tables import Profile, Turn
 
+# once, not for each request: to build it takes longer than to send it
+_ASKED = (
+    select(Turn.id, Turn.status, Turn.runtime, Turn.model, Turn.model_token, Turn.stop_reason, Profile)
+    .join(Profile, Profile.id == Turn.profile_id)
+    .where(Turn.public_id == bindparam("public_id"))
+)
 REFUSED = "This is not the token of a turn that runs: it ends with its turn."
 
 
@@ -28,38 +34,25 @@ class Caller:
 
     turn: int
     public_id: str
-    session: int
     model: str
     calls: ModelCalls
-    profile: int
-    custom: bool
+    profile: Profile
     stopped: str | None
 
 
 async def caller_of(tx: AsyncSession, public_id: str, token: str) -> Caller:
-    """Raises NotItsToken."""
-    asked = select(
-        Turn.id, Turn.session_id, Turn.status, Turn.runtime, Turn.model, Turn.profile_id, Turn.model_token,
-        Turn.stop_reason, Profile.base_url,
-    )  # fmt: skip
-    found = await tx.execute(asked.join(Profile, Profile.id == Turn.profile_id).where(Turn.public_id == public_id))
-    row = found.one_or_none()
+    """Raises NotItsToken, also where the turn's account was removed."""
+    row = (await tx.execute(_ASKED, {"public_id": public_id})).one_or_none()
     known = row.model_token if row is not None else None
     if not hmac.compare_digest(hash_of(token), known or "") or row is None or row.status is not TurnStatus.RUNNING:
         raise NotItsToken(public_id)
     calls = registry.get(row.runtime).calls
     if calls is None:
         raise NotItsToken(public_id)
-    return Caller(
-        row.id, public_id, row.session_id, row.model or "", calls, row.profile_id, bool(row.base_url), row.stop_reason
-    )
+    return Caller(row.id, public_id, row.model or "", calls, row.Profile, row.stop_reason)
 
 
-async def account_of(tx: AsyncSession, vault: Vault, profile: int) -> Account:
-    """The account in the clear. Raises NotItsToken where it was removed meanwhile, CannotPrepare for one that no key
-    opens."""
-    row = await tx.get(Profile, profile, populate_existing=True)
-    if row is None:
-        raise NotItsToken(str(profile))
-    credential = credential_of(row, vault)
+def account_of(caller: Caller, vault: Vault) -> Account:
+    """The account in the clear. Raises CannotPrepare for one that no key opens."""
+    row, credential = caller.profile, credential_of(caller.profile, vault)
     return Account(row.id, row.provider, credential.kind, row.base_url or "", credential.secret)

@@ -166,6 +166,8 @@ class Sign:
 
 # What OpenAI, Anthropic, Google and those who speak like them say, the more exact first; a CLI's own table goes before.
 PROVIDERS: Final = (
+    # what our model gateway says where it gets no answer
+    Sign(FailureKind.NETWORK, text="cannot reach the model's endpoint"),
     Sign(FailureKind.CONTEXT, code="context_length_exceeded|contextoverflow|prompt_too_long|request_too_large"),
     Sign(
         FailureKind.CONTEXT,

@@ -3,11 +3,12 @@
 import sys
 from collections.abc import Callable
 
-from tests.bench import attacks, events, receiver, requests, runner
+from tests.bench import attacks, events, gateway, receiver, requests, runner
 
 BENCHMARKS: dict[str, Callable[[], int]] = {
     "attacks": attacks.main,
     "events": events.main,
+    "gateway": gateway.main,
     "receiver": receiver.main,
     "requests": requests.main,
     "runner": runner.main,

@@ -13,9 +13,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from app.commands.common import listen
+from app.gateway.gateway import ModelGateway
 from app.logging import configure
 from app.settings import Settings
 from app.web.app import create_app, server
+from loops.secrets.vault import Vault
+from loops.store.database import Database
 
 
 async def accepted(request: Request) -> Response:
@@ -38,7 +41,9 @@ def greenloop(boxes: socket.socket) -> uvicorn.Server:
     """The service as it is, from the environment's settings."""
     settings = Settings()
     configure("warning", json=True)
-    return server(create_app(settings), boxes=boxes)
+    keys = settings.encryption_key_list()
+    models = ModelGateway(Database(settings.database), Vault(keys), settings.price_of) if keys else None
+    return server(create_app(settings, models=models), boxes=boxes)
 
 
 async def main(kind: str, core: int | None = None) -> None:

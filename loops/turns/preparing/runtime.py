@@ -98,9 +98,12 @@ def _account(loop: Loop, chosen: Chosen, profile: Profile, turn: Turn) -> dict[s
     credential = credential_of(profile, loop.vault)
     custom, calls = profile.base_url or "", chosen.runtime.calls
     if calls is None or in_box(profile, loop.options):
-        return {"provider": profile.provider, "base_url": custom, "credential": credential}
+        own = {"provider": profile.provider, "base_url": custom, "credential": credential}
+        return own if chosen.runtime.needs_account else {}
     wire = calls.wires(profile.provider, bool(custom))[0]
     if not custom and base_of(profile.provider, credential.kind, wire) is None:
+        if not chosen.runtime.needs_account:
+            return {}
         raise CannotRun(f'Nobody knows where "{profile.provider}" answers: its account needs an endpoint (--base-url).')
     return {
         "provider": profile.provider,

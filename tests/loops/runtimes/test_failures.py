@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from app.gateway.relay import UNREACHABLE
 from loops.runtimes import registry
 from loops.runtimes.base import Outcome, ProcessEnd
 from loops.runtimes.failures import WORDS, FailureKind, Sign, Told, classify
@@ -87,6 +88,13 @@ def test_each_failure_of_each_agent_has_its_kind_its_words_and_its_way_on(agent:
     what, then = told.what, told.next
     assert what == WORDS[kind].what and "@greenloop retry" in then
     assert outcome.error == outcome.failure.message and outcome.error
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_model_that_our_gateway_cannot_reach_is_unreachable_and_not_overloaded(agent: str) -> None:
+    lines, exit_code = STREAMS[agent](502, "api_error", f"{UNREACHABLE}: ClientConnectorError.")
+    _, outcome = replay(agent, [json.dumps(line) for line in lines], ProcessEnd(exit_code))
+    assert outcome.failure is not None and outcome.failure.kind is FailureKind.NETWORK
 
 
 @pytest.mark.parametrize("kind", [kind for kind, (_, _, said, _) in REFUSALS.items() if said])
