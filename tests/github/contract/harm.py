@@ -3,6 +3,8 @@
 import re
 from typing import Any
 
+from graphql import FieldNode, GraphQLError, OperationDefinitionNode, OperationType, parse
+
 
 class HarmfulRequest(Exception):
     """The request would change more than what the suite made itself."""
@@ -10,18 +12,27 @@ class HarmfulRequest(Exception):
 
 _SAFE_ROOTS = ("git/", "pulls", "issues", "labels", "statuses/", "check-runs", "check-suites", "contents/", "actions/")
 _MERGE = re.compile(r"pulls/\d+/merge|merges|forks|dispatches|rulesets|branches/.*|actions/workflows/.*")
+_SAFE_MUTATIONS = {
+    "addComment",
+    "closeIssue",
+    "closePullRequest",
+    "convertPullRequestToDraft",
+    "createIssue",
+    "createPullRequest",
+    "markPullRequestReadyForReview",
+}
 
 
-def refuse(method: str, path: str, body: Any, repository: str, default: str, prefix: str) -> None:
+def refuse(method: str, path: str, body: Any, repository: str, prefix: str) -> None:
     """Raise HarmfulRequest unless a write stays with branches below `prefix` and the conversations of the repository.
 
-    `path` is the whole path, `default` the default branch. Reads and GraphQL's reads pass.
+    `path` is the whole path. Reads pass, and of GraphQL the mutations of conversations.
     """
     if method in ("GET", "HEAD"):
         return
     if path == "/graphql":
-        if default_named(body, default):
-            raise HarmfulRequest(f"a mutation that names {default}")
+        if harmful := _mutations(body) - _SAFE_MUTATIONS:
+            raise HarmfulRequest(f"the mutation {', '.join(sorted(harmful))}")
         return
     root = f"/repos/{repository}/"
     if not path.startswith(root):
@@ -36,11 +47,18 @@ def refuse(method: str, path: str, body: Any, repository: str, default: str, pre
         raise HarmfulRequest(f"{method} {path} writes the branch {branch!r}, which is not below {prefix}")
 
 
-def default_named(body: Any, default: str) -> bool:
-    """Whether a GraphQL mutation has the default branch among its variables or words."""
-    text = str((body or {}).get("query", ""))
-    values = str((body or {}).get("variables", ""))
-    return "mutation" in text and re.search(rf"['\"/]{re.escape(default)}['\"]", text + values) is not None
+def _mutations(body: Any) -> set[str]:
+    """The names of the mutations in a request; nothing for what is no GraphQL, since that does nothing."""
+    try:
+        asked = parse(str((body or {}).get("query", "")))
+    except GraphQLError:
+        return set()
+    return {
+        field.name.value if isinstance(field, FieldNode) else "in a fragment"
+        for operation in asked.definitions
+        if isinstance(operation, OperationDefinitionNode) and operation.operation is OperationType.MUTATION
+        for field in operation.selection_set.selections
+    }
 
 
 def _branch(method: str, tail: str, body: Any) -> str | None:

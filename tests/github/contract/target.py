@@ -95,7 +95,7 @@ class Target:
         if not path.startswith("/"):
             path = f"/repos/{self.repository}/{path}".rstrip("/")
         body = filled(exchange.body, known)
-        refuse(exchange.method, path.partition("?")[0], body, self.repository, self.default, self.prefix)
+        refuse(exchange.method, path.partition("?")[0], body, self.repository, self.prefix)
         token = self.token(who, known)
         headers = {"User-Agent": AGENT, "Accept": "application/vnd.github+json"}
         headers |= {"Authorization": f"Bearer {token}"} if token else {}

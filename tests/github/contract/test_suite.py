@@ -57,13 +57,14 @@ def test_a_field_that_must_not_be_there_and_a_status_are_told_too() -> None:
         ("POST", "/repos/o/else/issues", {"title": "x"}),
         ("POST", "/repositories/1/issues", {"title": "x"}),
         ("POST", "/repos/o/r/actions/workflows/1/dispatches", {"ref": "main"}),
-        ("POST", "/graphql", {"query": 'mutation { x(input: {branch: "main"}) { id } }'}),
-        ("POST", "/graphql", {"query": "mutation($b: String!) { x(b: $b) { id } }", "variables": {"b": "main"}}),
+        ("POST", "/graphql", {"query": "mutation($b: ID!) { mergePullRequest(input: {pullRequestId: $b}) { id } }"}),
+        ("POST", "/graphql", {"query": "mutation { addComment(input: {}) { id } createCommitOnBranch { id } }"}),
+        ("POST", "/graphql", {"query": "mutation { ...f } fragment f on Mutation { deleteRef { id } }"}),
     ],
 )
 def test_what_would_harm_a_repository_is_never_asked(method: str, path: str, body: Any) -> None:
     with pytest.raises(HarmfulRequest):
-        refuse(method, path, body, "o/r", "main", "c/")
+        refuse(method, path, body, "o/r", "c/")
 
 
 def test_what_was_made_is_taken_away_and_what_was_there_stays(target: Target) -> None:

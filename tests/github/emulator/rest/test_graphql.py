@@ -76,9 +76,8 @@ async def test_who_may_not_write_is_forbidden_and_an_unknown_node_is_not_found(
         ((kind, message),) = await graphql(house, who, ready, id=node)
         assert (kind, node in message) == ("NOT_FOUND", True)
     assert (await graphql(house, stranger, THREADS % 1))[0][0] == "NOT_FOUND"
-    assert (await graphql(house, house.carol, "query { nothing }"))[0][
-        1
-    ] == "Field 'nothing' doesn't exist on type 'Query'"
+    ((_, message),) = await graphql(house, house.carol, "query { nothing }")
+    assert message == "Field 'nothing' doesn't exist on type 'Query'"
 
 
 async def test_threads_are_listed_page_by_page_answered_and_resolved(
@@ -149,3 +148,35 @@ async def test_inputs_have_the_names_that_github_gives_them(house: House, pull: 
       markPullRequestReadyForReview(input: $input) { pullRequest { isDraft } } }"""
     found = await graphql(house, await house.token(), query, input={"pullRequestId": pull["node_id"]})
     assert found["markPullRequestReadyForReview"]["pullRequest"] == {"isDraft": False}
+
+
+@pytest.mark.parametrize(
+    ("mutation", "given"),
+    [
+        ("createPullRequest", {"baseRefName": "main", "headRefName": "topic", "title": "t"}),
+        ("createIssue", {"title": "t"}),
+        ("addComment", {"body": "b"}),
+        ("closePullRequest", {}),
+        ("closeIssue", {}),
+    ],
+)
+async def test_who_may_not_write_makes_and_closes_nothing(
+    house: House, pull: dict[str, Any], mutation: str, given: dict[str, str]
+) -> None:
+    token = await house.token(permissions={"contents": "read", "pull_requests": "read", "issues": "read"})
+    issue = (await house.ask("POST", f"{REPO}/issues", house.carol, json={"title": "t"})).json()
+    ids = {
+        "createPullRequest": {"repositoryId": pull["base"]["repo"]["node_id"]},
+        "createIssue": {"repositoryId": pull["base"]["repo"]["node_id"]},
+        "addComment": {"subjectId": issue["node_id"]},
+        "closePullRequest": {"pullRequestId": pull["node_id"]},
+        "closeIssue": {"issueId": issue["node_id"]},
+    }
+    kind = mutation[0].upper() + mutation[1:]
+    query = f"mutation($input: {kind}Input!) {{ {mutation}(input: $input) {{ clientMutationId }} }}"
+    asked = ids[mutation] | given
+    stranger = house.local.add_user("stranger")
+    assert (await graphql(house, token, query, input=asked))[0][0] == "FORBIDDEN"
+    assert (await graphql(house, stranger, query, input=asked))[0][0] == "NOT_FOUND"
+    states = (await house.ask("GET", f"{REPO}/issues?state=all", house.carol)).json()
+    assert [(row["state"], row["comments"]) for row in states] == [("open", 0), ("open", 0)]
