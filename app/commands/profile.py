@@ -19,7 +19,9 @@ def add(
     ],
     name: Annotated[str, typer.Argument(metavar="NAME", help="A name of your choice.")],
     provider: Annotated[str, typer.Option(help="anthropic, openai, openrouter, …")],
-    kind: Annotated[str, typer.Option(help="api_key, opencode_auth_json or anthropic_oauth_json.")] = "api_key",
+    kind: Annotated[
+        str, typer.Option(help="api_key, opencode_auth_json, anthropic_oauth_json or anthropic_oauth_token.")
+    ] = "api_key",
     person: Annotated[str | None, typer.Option(help="Login of the person it belongs to; else everybody's.")] = None,
     model: Annotated[str | None, typer.Option(help="Model, as the runtime names it.")] = None,
     base_url: Annotated[str | None, typer.Option(help="Endpoint, where it is not the provider's usual one.")] = None,
