@@ -67,8 +67,12 @@ async def relay(
 
 
 async def answer(send: Send, refusal: Refusal) -> None:
-    """Send a whole answer."""
-    fields = [(b"content-type", refusal.media.encode()), (b"content-length", str(len(refusal.body)).encode())]
+    """Send a whole answer. What is left of the request is not read, so the connection ends with it."""
+    fields = [
+        (b"content-type", refusal.media.encode()),
+        (b"content-length", str(len(refusal.body)).encode()),
+        (b"connection", b"close"),
+    ]
     await send({"type": "http.response.start", "status": refusal.status, "headers": fields})
     await send({"type": "http.response.body", "body": refusal.body})
 

@@ -64,7 +64,12 @@ def test_an_unknown_installation_is_said(greenloop: Greenloop) -> None:
         ("x", "anthropic_oauth_json", '{"claudeAiOauth": {"accessToken": "sk-x"}}', "of the provider anthropic"),
         ("x", "api_key", "sk-x\nsk-y", "a single line of ASCII characters"),
         ("x", "api_key", "sk-pässword", "a single line of ASCII characters"),
-        ("x", "password", "sk-x", "Known: api_key, opencode_auth_json, anthropic_oauth_json, none."),
+        (
+            "x",
+            "password",
+            "sk-x",
+            "Known: api_key, opencode_auth_json, anthropic_oauth_json, anthropic_oauth_token, none.",
+        ),
     ],
 )
 def test_a_login_that_is_none_is_refused_when_it_is_added(
