@@ -54,6 +54,12 @@ class Settings(BaseSettings, LoopOptions):
     service_url: str = Field(
         "", description="How boxes reach that port; empty, for local boxes: http://127.0.0.1 and `box_port`."
     )
+    box_walls: Literal["auto", "bwrap", "processes"] = Field(
+        "auto", description="What agents of local boxes run behind; auto: bubblewrap where it works."
+    )
+    box_readable: str = Field(
+        "", description="Paths, with colons between them, that agents behind walls may read beside the system's."
+    )
     instance: str = Field("greenloop", description="Name of this installation of Greenloop among several in a cluster.")
 
     allowed_bots: list[str] = Field([], description="Logins of bots that may ask; all others are refused.")

@@ -1,25 +1,28 @@
 """Boxes on this machine, without Kubernetes: each a runner process with a home directory of its own.
 
-    {root}/{name}/home        the person's home, closed to others
+    {root}/{name}/home        the box's volume, closed to others: `runner`, `given`, `agent` (see k8s.runner.state)
     {root}/{name}/token       the box token, 0600
     {root}/{name}/box.json    labels and service URL of the last `ensure`
     {root}/{name}/runner.log  what the runner says
     {root}/{name}/lock        held while a box is being made or ended
 
 A runner is never our child: it is found by the lock that it holds in its home, so a service that was killed and
-started again adopts it, with the turn it is at. There is no wall between boxes: all run as the user of the service.
-For people who trust each other, or one person; everybody else wants Kubernetes.
+started again adopts it, with the turn it is at. Agents run behind the walls that this machine allows
+(`k8s.runner.processes.walls`): where bubblewrap works they see the system read-only and of the box only what is theirs,
+in a PID namespace that ends with the turn. Without, boxes are only as apart as processes of one user are.
 """
 
 import asyncio
 import contextlib
+import functools
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -27,28 +30,50 @@ from typing import Any
 from k8s.boxes import NAME_PATTERN, BoxesUnavailable, BoxSpec, BoxState, BoxStatus, Known, Reconciled
 from k8s.runner.files import PASSED_ON
 from k8s.runner.processes import process_tree
+from k8s.runner.processes.walls import KINDS, PROCESSES, Walls, works
 from k8s.runner.state import Home, held, lock, remove_tree, signed, write_atomically
 
 RUNNER = Path(__file__).resolve().parent / "runner"
 START_SECONDS = 30.0
 STOP_SECONDS = 25.0
 LOG_BYTES = 1_000_000
+AUTO = "auto"
+FIRST_USER, USERS = 40_000, 20_000
+NO_WALLS = "local boxes are only as apart as processes of one user are: bubblewrap (bwrap) does not work here"
 
 
 class LocalBoxes:
     """Boxes below `root`, run by the interpreter `python`. Implements `k8s.boxes.Boxes`.
 
-    A runner goes by itself once the service was unreachable for `orphan_seconds` and it has no turn. `parallel` is
-    how many turns one box runs at a time.
+    A runner goes by itself once the service was unreachable for `orphan_seconds` and it has no turn. `walls` is the
+    kind to have, "auto" the best that works; `readable` are paths that agents behind walls may read beside the
+    system's.
     """
 
     def __init__(
-        self, root: Path, *, python: str = sys.executable, orphan_seconds: float = 900.0, parallel: int = 1
+        self,
+        root: Path,
+        *,
+        python: str = sys.executable,
+        orphan_seconds: float = 900.0,
+        walls: str = AUTO,
+        readable: Sequence[str] = (),
     ) -> None:
         self._root = root.absolute()
         self._python = python
         self._orphan_seconds = orphan_seconds
-        self._parallel = parallel
+        self._wanted = walls
+        self._readable = tuple(readable)
+
+    @functools.cached_property
+    def walls(self) -> str:
+        """The kind of walls that agents get here. Raises `BoxesUnavailable` for one that was asked for and fails."""
+        user = box_user(self._root) if os.geteuid() == 0 else None
+        kinds = KINDS if self._wanted == AUTO else (self._wanted,)
+        found = next((kind for kind in kinds if works(Walls(kind, user))), None)
+        if found is None:
+            raise BoxesUnavailable(f"walls of the kind {self._wanted!r} cannot be put up here: see `greenloop doctor`")
+        return found
 
     async def ensure(self, spec: BoxSpec) -> BoxStatus:
         """Start the box's runner, or adopt the one that runs. Raises `BoxesUnavailable`."""
@@ -117,20 +142,35 @@ class LocalBoxes:
                     # its agents and their supervisors go on; the runner that comes takes them up
                     _kill_reporters(folder)
                 if not _runs(folder):
+                    self._give_to_agents(folder)
                     return self._start(folder, spec)
         except OSError as error:
             raise BoxesUnavailable(f"local boxes in {self._root}: {error}") from error
         return self._status(spec.name)
+
+    def _give_to_agents(self, folder: Path) -> None:
+        """Let the agents' folder be theirs. What is there of another user, from other walls, is nobody's any more."""
+        agent = folder / "home" / "agent"
+        if os.geteuid() != 0:
+            return
+        user = box_user(folder) if self.walls != PROCESSES else 0
+        if agent.is_dir() and agent.stat().st_uid != user:
+            remove_tree(agent)
+        agent.mkdir(mode=0o700, exist_ok=True)
+        os.chown(agent, user, user)
 
     def _start(self, folder: Path, spec: BoxSpec) -> BoxStatus:
         log = folder / "runner.log"
         if log.exists() and log.stat().st_size > LOG_BYTES:
             log.replace(folder / "runner.log.1")
         command = [
-            self._python, str(RUNNER), "--detach", "--service", spec.service_url, "--box", spec.name,
+            self._python, "-I", "-B", str(RUNNER), "--detach", "--service", spec.service_url, "--box", spec.name,
             "--home", str(folder / "home"), "--token-file", str(folder / "token"),
-            "--orphan-seconds", str(self._orphan_seconds), "--parallel", str(self._parallel),
+            "--orphan-seconds", str(self._orphan_seconds), "--walls", self.walls,
         ]  # fmt: skip
+        if self.walls != PROCESSES and os.geteuid() == 0:
+            command += ["--user", str(box_user(folder))]
+        command += [part for path in self._readable for part in ("--readable", path)]
         with log.open("ab") as said:
             try:
                 code = subprocess.run(
@@ -175,8 +215,14 @@ class LocalBoxes:
                 remove_tree(folder)
 
 
+def box_user(folder: Path) -> int:
+    """The user and group id of the agents of one box, for a service of root's: no user of the system, and the same
+    for this box each time."""
+    return FIRST_USER + zlib.crc32(str(folder).encode()) % USERS
+
+
 def _runner_lock(folder: Path) -> Path:
-    return folder / "home" / ".greenloop" / "lock"
+    return folder / "home" / "runner" / "lock"
 
 
 def _runs(folder: Path) -> bool:
@@ -236,8 +282,8 @@ def _end(folder: Path) -> None:
     supervisors = {pid for state in states if held(state.supervisor) for pid in [signed(state.supervisor)] if pid}
     doomed = supervisors | _reporters(folder)
     turns = [turn for turn in (state.turn() for state in states) if turn]
-    places = [home.path / turn.workdir for turn in turns]
-    entry = f"HOME={home.path}".encode()
+    places = [home.agent / "home" / turn.workdir for turn in turns]
+    entry = f"HOME={home.agent / 'home'}".encode()
 
     def ours(process: process_tree.Process) -> bool:
         return (
@@ -247,5 +293,8 @@ def _end(folder: Path) -> None:
         )
 
     _, left = process_tree.sweep(roots=doomed, also=ours, collect=lambda: None)
+    until = time.monotonic() + STOP_SECONDS
+    while any(held(state.box) for state in states) and time.monotonic() < until:
+        time.sleep(0.02)
     if left:
         raise BoxesUnavailable(f"processes {sorted(left)} of box {folder.name} cannot be killed")

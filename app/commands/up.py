@@ -8,11 +8,13 @@ import structlog
 
 from app.commands.common import database_errors
 from app.process.valkey import EmbeddedRedis
-from app.process.wiring import open_github, open_web
+from app.process.wiring import open_boxes, open_github, open_web
 from app.process.worker import on_signals
 from app.process.worker import run as run_worker
 from app.settings import Settings
 from app.web.app import server
+from k8s.local import NO_WALLS, LocalBoxes
+from k8s.runner.processes.walls import PROCESSES
 from loops.secrets.vault import make_key_file
 from loops.store.migrations import upgrade
 
@@ -47,6 +49,8 @@ async def run(settings: Settings, listening: socket.socket, boxes: socket.socket
             asyncio.create_task(stop.wait(), name="stop"),
         ]
         host, port = listening.getsockname()[:2]
+        if not await _has_walls(settings):
+            log.warning("up.no_walls", message=NO_WALLS)
         log.info("up.start", at=f"http://{host}:{port}", public_url=settings.public_url, data=str(settings.folder))
         await asyncio.wait(parts, return_when=asyncio.FIRST_COMPLETED)
         stop.set()
@@ -55,3 +59,12 @@ async def run(settings: Settings, listening: socket.socket, boxes: socket.socket
         await asyncio.wait(parts)
         for part in parts:
             part.result()
+
+
+async def _has_walls(settings: Settings) -> bool:
+    """Whether agents run behind walls; on a cluster that is the cluster's affair."""
+    boxes = await open_boxes(settings)
+    try:
+        return not isinstance(boxes, LocalBoxes) or await asyncio.to_thread(lambda: boxes.walls) != PROCESSES
+    finally:
+        await boxes.close()

@@ -1,6 +1,7 @@
 """Where everything is put together: the loop of a worker, and what the web needs of GitHub and the vault."""
 
 import contextlib
+import os
 from collections.abc import AsyncIterator
 
 import structlog
@@ -57,7 +58,8 @@ async def who_we_are(settings: Settings, github: GitHubApp) -> Me:
 async def open_boxes(settings: Settings) -> Boxes:
     """Where turns run. Raises ValueError for boxes on Kubernetes without an image, or without a way to the service."""
     if settings.boxes == "local":
-        return LocalBoxes(settings.folder / "boxes")
+        readable = [path for path in settings.box_readable.split(os.pathsep) if path]
+        return LocalBoxes(settings.folder / "boxes", walls=settings.box_walls, readable=readable)
     options = settings.box_pod
     if settings.box_image:
         options = options.model_copy(update={"image": settings.box_image})

@@ -20,4 +20,6 @@ if __name__ == "__main__":
         module = importlib.util.module_from_spec(spec)
         sys.modules[package] = module
         spec.loader.exec_module(module)
+    if sys.argv[1:2] == ["supervise"]:
+        sys.exit(importlib.import_module(f"{package}.supervisor.main").main(sys.argv[2:]))
     sys.exit(importlib.import_module(f"{package}.main").main())

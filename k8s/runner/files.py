@@ -1,18 +1,19 @@
-"""The files and the environment of a turn: put in place before the agent starts, taken away after it has ended."""
+"""The files and the environment of a turn: what an agent is given, and what of it comes back."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
 import os
-import stat
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from . import protocol
+from . import agent_files, protocol
 from .processes import process_tree
 from .protocol import AssignedTurn, FileBack, ProtocolError, TurnFile
-from .state import Home, TurnState
+from .state import Home, TurnState, remove_tree
 
 # what an agent may need of the runner's own environment: to find programs, to reach the network, to show text
 PASSED_ON = (
@@ -25,17 +26,22 @@ ALSO_PASSED_ON = "GREENLOOP_AGENT_ENV"
 """Names, with commas between them, of what else an operator gives to agents."""
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 LARGEST_BACK = 1_000_000
+LARGEST_CONVERSATION = 256 * 1024 * 1024
+"""Bytes of the largest file of a conversation that is kept; one that has a larger one is begun anew."""
+
+OURS = ".greenloop"
+"""The folder of a home in which nothing is an agent's checkout."""
 
 
 class Places:
     """Where a turn's `{home}`, `{workdir}` and `{turn_dir}` are."""
 
-    def __init__(self, home: Home, state: TurnState, turn: AssignedTurn) -> None:
-        self.home = home.path
-        self.turn_dir = state.files
-        self.workdir = inside(home.path, turn.workdir, "workdir")
-        if self.workdir == self.home or home.root in (self.workdir, *self.workdir.parents):
-            raise ProtocolError(f"workdir {turn.workdir!r} is the home itself or the runner's own directory")
+    def __init__(self, home: Home, turn: AssignedTurn) -> None:
+        self.home = home.agent / "home"
+        self.turn_dir = self.home / OURS / "turn"
+        self.workdir = inside(self.home, turn.workdir, "workdir")
+        if self.workdir == self.home or self.home / OURS in (self.workdir, *self.workdir.parents):
+            raise ProtocolError(f"workdir {turn.workdir!r} is the home itself or in {OURS}")
 
     def fill(self, text: str) -> str:
         """`text` with the three placeholders replaced, and nothing else touched."""
@@ -46,6 +52,16 @@ class Places:
     def fill_prompt(self, text: str, marker: str) -> str:
         """`text` with `{turn_dir:MARKER}` replaced: words of others cannot hold a marker that nobody has told them."""
         return text.replace(f"{{turn_dir:{marker}}}", str(self.turn_dir))
+
+    def within_home(self, file: TurnFile) -> str:
+        """Where a file of the turn is, below the home. Raises `ProtocolError`."""
+        return str(inside(self.home, self.fill(file.path), "file").relative_to(self.home))
+
+    def hidden(self, turn: AssignedTurn) -> frozenset[bytes]:
+        """Those of the turn's files that stand in the checkout: no part of a change. Raises `ProtocolError`."""
+        workdir = f"{self.workdir.relative_to(self.home)}/"
+        paths = (self.within_home(file) for file in turn.files)
+        return frozenset(os.fsencode(path[len(workdir) :]) for path in paths if path.startswith(workdir))
 
 
 def inside(root: Path, path: str, what: str) -> Path:
@@ -69,61 +85,29 @@ def environment(places: Places, turn: AssignedTurn, base: Mapping[str, str]) -> 
     return env
 
 
-def _spot(places: Places, file: TurnFile) -> Path:
-    return inside(places.home, places.fill(file.path), "file")
-
-
-def spots(places: Places, turn: AssignedTurn) -> list[Path]:
-    """Where the turn's files are. Raises `ProtocolError`."""
-    return [_spot(places, file) for file in turn.files]
-
-
 def _digest_path(state: TurnState, index: int) -> Path:
     return state.path / f"given.{index}"
 
 
-def make_folders(home: Path, folder: Path) -> None:
-    """Make the directories down to `folder`, closed to others. Raises `ProtocolError` if a link leads out of `home`."""
-    here = home
-    for part in folder.relative_to(home).parts:
-        here = here / part
-        with contextlib.suppress(FileExistsError):
-            here.mkdir(mode=0o700)
-    real = folder.resolve()
-    if real != home and home not in real.parents:
-        raise ProtocolError(f"{folder} leads out of the home, to {real}")
-
-
-def put(places: Places, state: TurnState, turn: AssignedTurn) -> None:
-    """Write the turn's files. Raises `ProtocolError`, OSError."""
+def to_put(places: Places, state: TurnState, turn: AssignedTurn) -> list[dict[str, Any]]:
+    """The turn's files as a supervisor writes them. Raises `ProtocolError`, OSError."""
+    found = []
     for index, file in enumerate(turn.files):
-        spot = _spot(places, file)
-        make_folders(places.home, spot.parent)
         content = protocol.decode(file.content, f"the content of {file.path}")
         _digest_path(state, index).write_text(hashlib.sha256(content).hexdigest())
-        with contextlib.suppress(FileNotFoundError):
-            spot.unlink()
-        # never through a link that an earlier agent may have left there, never readable by others for a moment
-        descriptor = os.open(spot, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, file.mode & 0o700)
-        with os.fdopen(descriptor, "wb") as handle:
-            handle.write(content)
-        spot.chmod(file.mode & 0o7777)
+        found.append({"path": places.within_home(file), "content": file.content, "mode": file.mode})
+    return found
 
 
-def read_back(places: Places, state: TurnState, turn: AssignedTurn) -> list[FileBack]:
+def read_back(home: Home, places: Places, state: TurnState, turn: AssignedTurn) -> list[FileBack]:
     """The `read_back` files that the agent has changed, refreshed credentials for one."""
     found = []
     for index, file in enumerate(turn.files):
         if not file.read_back:
             continue
-        try:
-            descriptor = os.open(_spot(places, file), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        except OSError:
+        content = agent_files.read(home.agent, f"home/{places.within_home(file)}", LARGEST_BACK)
+        if content is None:
             continue
-        with os.fdopen(descriptor, "rb") as handle:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                continue
-            content = handle.read(LARGEST_BACK + 1)
         with contextlib.suppress(OSError):
             given = _digest_path(state, index).read_text()
             if len(content) <= LARGEST_BACK and hashlib.sha256(content).hexdigest() != given:
@@ -131,12 +115,33 @@ def read_back(places: Places, state: TurnState, turn: AssignedTurn) -> list[File
     return found
 
 
-def take_away(places: Places, turn: AssignedTurn, *, all_of_them: bool) -> None:
-    """Delete the turn's files, except those to keep; those to be read back only with `all_of_them`.
+def give_conversation(home: Home, turn: AssignedTurn) -> None:
+    """Lay out what is kept of the turn's conversation, for the supervisor to put in place. Raises OSError."""
+    for path in agent_files.matching(home.conversations, turn.conversation):
+        spot = home.turn_given / "conversation" / path
+        spot.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(home.conversations / path, spot)
 
-    A refreshed credential must not be lost to a crash between its deletion and the acknowledged result.
-    """
-    for file in turn.files:
-        if not file.keep and (all_of_them or not file.read_back):
-            with contextlib.suppress(OSError):
-                _spot(places, file).unlink()
+
+def keep_conversation(home: Home, turn: AssignedTurn) -> None:
+    """Take over what the agent needs to go on with the turn's conversation, in place of what was kept of it. Raises
+    OSError."""
+    contents: dict[str, bytes] = {}
+    patterns = [f"home/{pattern}" for pattern in turn.conversation]
+    for path in agent_files.matching(home.agent, patterns):
+        content = agent_files.read(home.agent, path, LARGEST_CONVERSATION)
+        if content is not None and len(content) <= LARGEST_CONVERSATION:
+            contents[path.removeprefix("home/")] = content
+    if not contents:
+        return
+    for path in list(agent_files.matching(home.conversations, turn.conversation)):
+        (home.conversations / path).unlink()
+    for path, content in contents.items():
+        spot = home.conversations / path
+        spot.parent.mkdir(parents=True, exist_ok=True)
+        spot.write_bytes(content)
+
+
+def forget_given(home: Home) -> None:
+    """Delete what was given to a turn: evidence and conversation. Raises OSError."""
+    remove_tree(home.turn_given)

@@ -1,6 +1,6 @@
 """The runner itself: ask the service for a turn, have it run by a process of its own, ask again.
 
-    python -m k8s.runner --service URL --box NAME --home DIR --token-file FILE
+    python3 -I -B RUNNER --service URL --box NAME --home DIR --token-file FILE
 
 Exit codes: 0 asked to stop, or the service was away too long; 2 misuse; 3 the token is refused; 4 another runner
 holds the home.
@@ -16,11 +16,13 @@ import signal
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import protocol
 from .processes import process_tree
+from .processes.agent_box import AgentBox
+from .processes.walls import KINDS, PROCESSES, Walls
 from .protocol import AssignedTurn, ProtocolError
 from .service.link import FIRST_PAUSE, LONGEST_PAUSE, Link, RefusedByService, Unreachable, jittered
 from .state import Held, Home, TurnState, held, lock, sign, signed
@@ -45,7 +47,8 @@ class RunnerOptions:
     box: str
     home: Path
     token_file: Path
-    parallel: int = 1
+    walls: Walls = field(default_factory=Walls)
+    skeleton: Path | None = None
     orphan_seconds: float = 900.0
     beat_seconds: float = 2.0
     keep_days: float = 7.0
@@ -62,12 +65,15 @@ def read_options(arguments: list[str], env: Mapping[str, str]) -> RunnerOptions:
     for name, variable, about in (
         ("service", "GREENLOOP_SERVICE", "URL of the service"),
         ("box", "GREENLOOP_BOX", "name of this box"),
-        ("home", "GREENLOOP_HOME", "home directory of the box"),
+        ("home", "GREENLOOP_HOME", "where the box keeps what lasts"),
         ("token-file", "GREENLOOP_BOX_TOKEN_FILE", "file with the box token"),
     ):
         preset = env.get(variable)
         parser.add_argument(f"--{name}", default=preset, required=not preset, help=f"{about} (or {variable})")
-    parser.add_argument("--parallel", type=int, default=1, help="turns at a time (default %(default)s)")
+    parser.add_argument("--walls", choices=KINDS, default=PROCESSES, help="what agents run behind")
+    parser.add_argument("--user", type=int, help="the user and group id of agents behind walls, for a runner of root's")
+    parser.add_argument("--readable", action="append", default=[], help="a path that agents behind walls may read")
+    parser.add_argument("--skeleton", type=Path, help="what each turn's home begins with")
     parser.add_argument(
         "--orphan-seconds", type=float, default=900.0,
         help="exit when the service was unreachable this long and no turn runs (default %(default)s)",
@@ -82,14 +88,13 @@ def read_options(arguments: list[str], env: Mapping[str, str]) -> RunnerOptions:
     )  # fmt: skip
     parser.add_argument("--detach", action="store_true", help="go on in the background once the home is held")
     given = parser.parse_args(arguments)
-    if given.parallel < 1:
-        parser.error("--parallel must be at least 1")
     return RunnerOptions(
         service=given.service,
         box=given.box,
         home=Path(given.home),
         token_file=Path(given.token_file),
-        parallel=given.parallel,
+        walls=Walls(given.walls, given.user, tuple(given.readable)),
+        skeleton=given.skeleton,
         orphan_seconds=given.orphan_seconds,
         beat_seconds=given.beat_seconds,
         keep_days=given.keep_days,
@@ -174,18 +179,16 @@ class Runner:
     def _serve(self) -> int:
         pause, refused = FIRST_PAUSE, None
         while True:
-            self._collect(
-                wait=len(self._running) >= self._options.parallel or any(r.crashes for r in self._running.values())
-            )
+            self._collect(wait=bool(self._running))
             if self._refused:
                 return REFUSED
-            if len(self._running) >= self._options.parallel:
+            if self._running:
                 continue
             try:
                 status, answer = self._poll()
             except Unreachable as error:
                 away = time.monotonic() - self._link.last_answer
-                if away >= self._options.orphan_seconds and not self._running:
+                if away >= self._options.orphan_seconds:
                     self._log(f"the service has been unreachable for {away:.0f} s: {error}")
                     return STOPPED
                 pause = self._rest(pause)
@@ -209,11 +212,10 @@ class Runner:
         return min(pause * 2, LONGEST_PAUSE)
 
     def _poll(self) -> tuple[int, bytes]:
-        turns = [running.turn_id for running in self._running.values()]
         return self._link.once(
             "POST",
             f"/boxes/{self._options.box}/next",
-            {"runner": {"version": VERSION, "turn": turns[0] if turns else None, "turns": turns}},
+            {"runner": {"version": VERSION, "turn": None, "turns": []}},
             seconds=protocol.POLL_SECONDS + 10,
         )
 
@@ -222,8 +224,6 @@ class Runner:
             turn = protocol.turn_from_json(json.loads(answer))
         except (ProtocolError, ValueError) as error:
             self._log(f"a turn that breaks the protocol: {error}")
-            return False
-        if any(running.turn_id == turn.turn for running in self._running.values()):
             return False
         self._start(_Running(turn.turn, turn))
         return True
@@ -258,6 +258,7 @@ class Runner:
             self._home,
             link,
             running.turn_id,
+            self._open_box,
             lambda line: self._log(f"turn={running.turn_id} {line}"),
             self._options.beat_seconds,
             self._options.keep_days * 86400,
@@ -277,6 +278,15 @@ class Runner:
             self._log(f"turn={running.turn_id} token refused: {refused}")
             return REFUSED
         return 0
+
+    def _open_box(self, state: TurnState, argv: list[str]) -> AgentBox:
+        """A box of its own for each turn. What runs in it holds a lock, by which its end is seen."""
+        held_by_box = lock(state.box, wait=True)
+        try:
+            walls = self._options.walls.with_program(argv)
+            return AgentBox(walls.open(self._home.agent, self._home.given, self._options.skeleton, held_by_box))
+        finally:
+            os.close(held_by_box)
 
     def _collect(self, *, wait: bool) -> None:
         """Reap what has ended; with `wait`, at least one reporter, if there is any."""
@@ -301,7 +311,7 @@ class Runner:
         if running.crashes >= CRASHES:
             self._log(f"turn={running.turn_id} is given up after {CRASHES} crashes")
             state = TurnState(self._home, running.turn_id)
-            TurnRun.forget(self._home, state, running.turn or state.turn())
+            TurnRun.forget(self._home, state)
             return
         time.sleep(min(0.2 * 2**running.crashes, LONGEST_PAUSE))
         self._start(running)
@@ -327,7 +337,8 @@ class Runner:
 def main(arguments: list[str] | None = None, env: Mapping[str, str] = os.environ) -> int:
     """Run with these arguments (those of the command line by default): the exit code."""
     options = read_options(sys.argv[1:] if arguments is None else arguments, env)
-    os.umask(0o077)
+    # what is not for others is in folders that are not; what is given to agents they must be able to read
+    os.umask(0o022)
     try:
         return Runner(options).run()
     except (OSError, ValueError) as error:

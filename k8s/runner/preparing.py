@@ -1,4 +1,4 @@
-"""Everything before the agent starts: checkout, evidence, files, and the task for its supervisor."""
+"""Everything before the agent starts: objects, evidence, a box with home and checkout, and the task for its agent."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any
 from . import disk, files, protocol
 from .files import Places
 from .git import pruning
-from .git.checkout import Checkout, CheckoutFailed
+from .git.checkout import CheckoutFailed
 from .git.command import GitError
 from .git.object_store import FetchFailed, Store
+from .processes.agent_box import AgentBox
 from .processes.process_supervisor import Task
 from .protocol import AssignedTurn, Result, TurnRepository
 from .service.link import Gone, Link, Rejected, Unreachable
@@ -28,16 +29,29 @@ class _NoEvidence(Exception):
     """The service has no such evidence; `str()` says it in words."""
 
 
+OpenBox = Callable[[TurnState, list[str]], AgentBox]
+"""Makes the box of a turn, in which the program of this command line can be found."""
+
+PREPARE_SECONDS = 1800.0
+
+
 class Preparation:
     """Puts one turn in place. `stop()` ends it early."""
 
     def __init__(
-        self, home: Home, link: Link, state: TurnState, shipping: Shipping, log: Callable[[str], None]
+        self,
+        home: Home,
+        link: Link,
+        state: TurnState,
+        shipping: Shipping,
+        open_box: OpenBox,
+        log: Callable[[str], None],
     ) -> None:
         self._home = home
         self._link = link
         self._state = state
         self._shipping = shipping
+        self._open_box = open_box
         self._log = log
         self._stopped = False
 
@@ -45,40 +59,51 @@ class Preparation:
         """The box is being stopped."""
         self._stopped = True
 
-    def prepare(self, places: Places, turn: AssignedTurn) -> tuple[Task, str] | Result:
-        """What to run, and what a merge left to be said; or how the turn ended before it had begun.
+    def prepare(self, places: Places, turn: AssignedTurn) -> tuple[Task, AgentBox, str] | Result:
+        """What to run and where, and what a merge left to be said; or how the turn ended before it had begun.
 
         Raises `ProtocolError`, `Gone`, `Refused`.
         """
+        box: AgentBox | None = None
         try:
             self._state.make(turn)
-            said = self._check_out_with_space(places, turn)
-            files.make_folders(places.home, places.workdir)
+            files.forget_given(self._home)
+            asked = {
+                "files": files.to_put(places, self._state, turn),
+                "workdir": str(places.workdir.relative_to(places.home)),
+            }
             self._collect_evidence(turn)
-            files.put(places, self._state, turn)
+            files.give_conversation(self._home, turn)
+            box = self._open_box(self._state, turn.argv)
+            said = self._check_out_with_space(turn, box, asked)
+            files.forget_given(self._home)
         except _Cancelled as cancelled:
             reason = protocol.RUNNER_RESTARTED if self._stopped else protocol.CANCELLED
-            return Result(reason, message=f"Ended before the agent started: {cancelled}.")
+            result = Result(reason, message=f"Ended before the agent started: {cancelled}.")
         except _NoEvidence as missing:
-            return Result(protocol.START_FAILED, message=str(missing))
+            result = Result(protocol.START_FAILED, message=str(missing))
         except (FetchFailed, CheckoutFailed) as error:
-            return Result(protocol.FETCH_FAILED, message=str(error))
+            result = Result(protocol.FETCH_FAILED, message=str(error))
         except GitError as error:
+            result = Result(protocol.FETCH_FAILED, message=f"The checkout could not be made: {error}")
             if error.disk_full:
-                return Result(protocol.DISK_FULL, message=disk.in_words(self._home.path))
-            return Result(protocol.FETCH_FAILED, message=f"The checkout could not be made: {error}")
+                result = Result(protocol.DISK_FULL, message=disk.in_words(self._home.path))
         except OSError as error:
-            return unprepared(self._home, error)
-        task = Task(
-            argv=[places.fill(argument) for argument in turn.argv],
-            env=files.environment(places, turn, os.environ),
-            folder=places.workdir,
-            stdin=places.fill_prompt(turn.stdin, turn.marker).encode(),
-            marker=turn.marker,
-            seconds=turn.limits.seconds,
-            output_bytes=turn.limits.output_bytes,
-        )
-        return task, said
+            result = unprepared(self._home, error)
+        else:
+            task = Task(
+                argv=[places.fill(argument) for argument in turn.argv],
+                env=files.environment(places, turn, os.environ),
+                folder=places.workdir,
+                stdin=places.fill_prompt(turn.stdin, turn.marker).encode(),
+                marker=turn.marker,
+                seconds=turn.limits.seconds,
+                output_bytes=turn.limits.output_bytes,
+            )
+            return task, box, said
+        if box is not None:
+            box.close()
+        return result
 
     def _beat(self) -> None:
         """While something takes long: say that we live, hear whether to go on."""
@@ -90,44 +115,56 @@ class Preparation:
                 self._state.note_cancel(reason)
                 raise _Cancelled(reason)
 
-    def _check_out_with_space(self, places: Places, turn: AssignedTurn) -> str:
-        """Old checkouts make room before a full disk ends the turn."""
+    def _check_out_with_space(self, turn: AssignedTurn, box: AgentBox, asked: dict[str, Any]) -> str:
+        """Old objects make room before a full disk ends the turn."""
         try:
-            return self._check_out(places, turn)
+            return self._check_out(turn, box, asked)
         except (GitError, OSError) as error:
             full = error.disk_full if isinstance(error, GitError) else disk.is_full(self._home.path)
             gone = pruning.make_space(self._home, self._beat) if full else 0
             if not gone:
                 raise
-            self._log(f"the disk is full: {gone} old checkouts and stores deleted")
-            return self._check_out(places, turn)
+            self._log(f"the disk is full: {gone} old stores deleted")
+            return self._check_out(turn, box, asked)
 
-    def _check_out(self, places: Places, turn: AssignedTurn) -> str:
+    def _check_out(self, turn: AssignedTurn, box: AgentBox, asked: dict[str, Any]) -> str:
         repository = turn.repository
         if repository is None:
-            return ""
+            return self._make_ready(box, {**asked, "checkout": None})
         self._beat()
         store = Store(self._home, repository, self._beat)
-        checkout = Checkout(self._home, places.workdir, repository, store)
-        with store.using(places.workdir):
+        with store.using():
             try:
-                return self._fetch_and_check_out(turn, repository, store, checkout)
+                return self._fetch_and_check_out(turn, repository, store, box, asked)
             except (GitError, FetchFailed) as error:
                 full = isinstance(error, GitError) and error.disk_full
                 if full or not repository.fetch or (isinstance(error, FetchFailed) and store.is_sound()):
                     raise
                 self._log(f"the store of repository {repository.id} is broken, made anew: {error}")
             store.begin_anew()
-            return self._fetch_and_check_out(turn, repository, store, checkout)
+            return self._fetch_and_check_out(turn, repository, store, box, asked)
 
     def _fetch_and_check_out(
-        self, turn: AssignedTurn, repository: TurnRepository, store: Store, checkout: Checkout
+        self, turn: AssignedTurn, repository: TurnRepository, store: Store, box: AgentBox, asked: dict[str, Any]
     ) -> str:
         if not store.has_all():
             if not repository.fetch:
                 raise FetchFailed(f"The commit {repository.sha[:12]} is not here, and the turn says not to fetch.")
             self._fetch(turn, store)
-        return checkout.prepare(self._beat)
+        merge = {"ref": repository.merge.ref, "sha": repository.merge.sha} if repository.merge else None
+        checkout = {"store": store.path.name, "sha": repository.sha, "branch": repository.branch, "merge": merge}
+        return self._make_ready(box, {**asked, "checkout": checkout})
+
+    def _make_ready(self, box: AgentBox, asked: dict[str, Any]) -> str:
+        """Have the supervisor make home and checkout: what a merge left to be said."""
+        done = box.ask("prepare", tick=self._beat, seconds=PREPARE_SECONDS, **asked)
+        if "error" not in done:
+            return str(done["said"])
+        if done["kind"] == "checkout":
+            raise CheckoutFailed(done["error"])
+        if done["kind"] == "git":
+            raise GitError("checkout", 1, done["error"])
+        raise OSError(done.get("errno") or 0, done["error"])
 
     def _fetch(self, turn: AssignedTurn, store: Store) -> None:
         path = f"/turns/{turn.turn}/token"
@@ -149,7 +186,7 @@ class Preparation:
 
     def _collect_evidence(self, turn: AssignedTurn) -> None:
         for evidence in turn.evidence:
-            spot = files.inside(self._state.files, evidence.path, "evidence")
+            spot = files.inside(self._home.turn_given / "evidence", evidence.path, "evidence")
             spot.parent.mkdir(parents=True, exist_ok=True)
             with spot.open("wb") as file:
 

@@ -93,14 +93,13 @@ class TurnRepository:
 class TurnFile:
     """A file to write before the agent starts: `path` within the home, `content` base64, `mode` permission bits.
 
-    Deleted after the turn unless `keep`. With `read_back` its content comes back in the result when it has changed.
+    Gone after the turn, like all of the home. With `read_back` a changed content comes back in the result.
     """
 
     path: str
     content: str = ""
     mode: int = 0o600
     read_back: bool = False
-    keep: bool = False
 
 
 @dataclass(frozen=True)
@@ -128,9 +127,10 @@ class AssignedTurn:
 
     `workdir` is relative to the home. In `argv`, the values of `env` and the paths of `files` the runner replaces
     `{home}`, `{workdir}` and `{turn_dir}` by absolute paths; in `stdin`, which holds what strangers wrote,
-    `{turn_dir:MARKER}` only. `token` is the turn's own, for the runner alone. `marker` stands in the
-    environment of everything that runs. `agent_homes` are the folders below the home in which agents keep what they
-    were told: secrets are taken out of them after the turn.
+    `{turn_dir:MARKER}` only. `token` is the turn's own, for the runner alone. `marker` stands in the environment of
+    everything that runs. `conversation` names the files below the home that the agent needs to go on with this
+    conversation (`*` is part of one name, a last `**` everything below): alone of a home they are there again in the
+    next turn that names them, with secrets taken out.
     """
 
     turn: str
@@ -144,7 +144,7 @@ class AssignedTurn:
     files: list[TurnFile] = field(default_factory=list, repr=False)
     evidence: list[Evidence] = field(default_factory=list)
     limits: TurnLimits = field(default_factory=TurnLimits)
-    agent_homes: list[str] = field(default_factory=lambda: [".greenloop/agents"])
+    conversation: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if not TURN_PATTERN.fullmatch(self.turn):
@@ -153,9 +153,9 @@ class AssignedTurn:
             raise ProtocolError(f"marker {self.marker!r}: only letters, digits, '-' and '_' may stand in it")
         if not self.argv:
             raise ProtocolError(f"turn {self.turn}: argv is empty")
-        outside = next((each for each in self.agent_homes if each.startswith("/") or ".." in each.split("/")), None)
+        outside = next((each for each in self.conversation if {"", ".", ".."} & set(each.split("/"))), None)
         if outside is not None:
-            raise ProtocolError(f"turn {self.turn}: agent_homes holds {outside!r}, which is not below the home")
+            raise ProtocolError(f"turn {self.turn}: conversation holds {outside!r}, which is not below the home")
 
 
 @dataclass(frozen=True)

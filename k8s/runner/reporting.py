@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
 from pathlib import Path
 from typing import Any
 
 from . import disk, files, protocol
 from .files import Places
-from .git import changes
-from .git.checkout import Checkout, agent_head
+from .git import changes, checkout
 from .git.command import Git, GitError, make_private
 from .git.object_store import Store
+from .git.work_tree import WorkTree
 from .processes import process_supervisor
 from .protocol import AssignedTurn, Change, Result, TurnRepository, Usage
 from .service.link import Link, Rejected, Unreachable
@@ -34,13 +33,12 @@ class Reporter:
     def result(self, places: Places, turn: AssignedTurn, end: dict[str, Any], said: str) -> Result:
         """The result of a turn whose agent ended as `end` says; `said` is what there was to say before.
 
-        Takes the turn's files away, except those to be read back. Raises `Gone`, `Refused`.
+        Raises `Gone`, `Refused`.
         """
-        files.take_away(places, turn, all_of_them=False)
         reason, message = self._explain(end, turn)
         about: dict[str, Any] = {
             "exit_code": end.get("exit_code"),
-            "files": files.read_back(places, self._state, turn),
+            "files": files.read_back(self._home, places, self._state, turn),
             "stderr_tail": _tail(self._state.stderr, protocol.STDERR_BYTES),
             "output_bytes": self._shipping.size(),
             "usage": Usage(end.get("cpu_seconds", 0.0), end.get("max_rss", 0)),
@@ -83,13 +81,14 @@ class Reporter:
         said: list[str],
         about: dict[str, Any],
     ) -> Result:
-        head = agent_head(places.workdir)
+        work_tree = WorkTree(self._home.agent, f"home/{places.workdir.relative_to(places.home)}")
+        head = checkout.head(work_tree.small_file)
         about["base"] = repository.sha
         about["head"] = head if head != repository.sha else None
         self._beat()
         found: list[Change] = []
         try:
-            report, git = self._compare(places, turn, repository)
+            report, git = self._compare(work_tree, places, turn, repository)
             self._store_objects(turn, git, report.changes)
             found = report.changes
             about.update(tree=report.tree, diff=report.diff, left_out=report.left_out[:200])
@@ -111,20 +110,17 @@ class Reporter:
             said.append(f"The service refused a changed file: {rejected}")
         return Result(reason, message=" ".join(part for part in said if part), changes=found, **about)
 
-    def _compare(self, places: Places, turn: AssignedTurn, repository: TurnRepository) -> tuple[changes.Report, Git]:
+    def _compare(
+        self, work_tree: WorkTree, places: Places, turn: AssignedTurn, repository: TurnRepository
+    ) -> tuple[changes.Report, Git]:
         store = Store(self._home, repository)
-        checkout = Checkout(self._home, places.workdir, repository, store)
         # of this process only: a git that outlived a reporter before us must not meet ours
         git_dir = self._state.path / f"git.{os.getpid()}"
         make_private(git_dir, alternates=store.objects, shallow=store.shallow)
-        index = git_dir / "index"
-        shutil.copy2(checkout.index, index)
-        if not places.workdir.is_dir():
-            # an agent that deleted its whole checkout has deleted every file
-            files.make_folders(places.home, places.workdir)
-        git = Git(git_dir, work_tree=places.workdir, index=index, tick=self._beat)
+        git = Git(git_dir, work_tree=git_dir / "scratch", index=git_dir / "index", tick=self._beat)
         merged = repository.merge.sha if repository.merge else None
-        return changes.find(git, repository.sha, turn.limits, merged, lambda: self._edited(turn)), git
+        edited, hidden = lambda: self._edited(turn), places.hidden(turn)
+        return changes.find(git, work_tree, repository.sha, turn.limits, merged, edited, hidden), git
 
     def _edited(self, turn: AssignedTurn) -> list[str]:
         return protocol.edited_from_json(self._link.call("GET", f"/turns/{turn.turn}/edited"))

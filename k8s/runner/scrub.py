@@ -1,16 +1,13 @@
-"""Takes secrets out of what agents keep of their conversations: a tool may have printed one, and the home lasts.
+"""Takes secrets out of what is kept of a conversation: a tool may have printed one, and the conversation lasts.
 
-Only the agents' own folders are touched, which come with the turn: a value may be an ordinary word, and files of a
-project or a cache have to stay as they are. Values are covered by as many asterisks, so that nothing moves.
+Values are covered by as many asterisks, so that nothing moves.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import sqlite3
-import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 LARGEST = 256 * 1024 * 1024
@@ -21,18 +18,17 @@ _OTHER = (b"CREATE VIRTUAL", b"WITHOUT ROWID")
 _BESIDE = ("-wal", "-shm", "-journal")
 
 
-def scrub(home: Path, folders: Sequence[str], values: Sequence[str], *, spare: Sequence[Path] = ()) -> int:
-    """Cover `values`, the longest first, in all files below `folders` of the home but `spare`; how many had any.
+def scrub(files: Iterable[Path], values: Sequence[str]) -> int:
+    """Cover `values`, the longest first, in all `files`; how many had any.
 
     What cannot be read or written is deleted: a lost conversation is begun anew.
     """
     wanted = [value.encode("utf-8", "surrogateescape") for value in values if value]
     if not wanted:
         return 0
-    spared = {str(path) for path in spare}
     found = 0
-    for path in _files(home, folders):
-        if str(path) in spared or str(path).endswith(_BESIDE):
+    for path in list(files):
+        if str(path).endswith(_BESIDE):
             continue
         try:
             found += _in_database(path, wanted) if _is_database(path) else _in_file(path, wanted)
@@ -42,16 +38,6 @@ def scrub(home: Path, folders: Sequence[str], values: Sequence[str], *, spare: S
                 with contextlib.suppress(OSError):
                     gone.unlink()
     return found
-
-
-def _files(home: Path, folders: Sequence[str]) -> Iterator[Path]:
-    for place in folders:
-        for folder, _, names in os.walk(home / place):
-            for name in names:
-                path = Path(folder, name)
-                with contextlib.suppress(OSError):
-                    if stat.S_ISREG(path.lstat().st_mode):
-                        yield path
 
 
 def _is_database(path: Path) -> bool:

@@ -1,11 +1,12 @@
-"""What a runner keeps on the home volume: enough to go on after a `kill -9` of any of its processes.
+"""What a box keeps on its volume: enough to go on after a `kill -9` of any of its processes.
 
-    {home}/.greenloop/lock               held by the one runner of this home; its process id
-    {home}/.greenloop/repos/{id}         objects fetched from one repository (`git.object_store`)
-    {home}/.greenloop/checkouts/{…}      what is known of one checkout (`git.checkout`)
-    {home}/.greenloop/turns/{turn}/      one turn, until its result is acknowledged:
+    {home}/runner/lock               held by the one runner of this box; its process id
+    {home}/runner/repos/{id}.lock    held while a store is used
+    {home}/runner/conversations/     what agents need to go on with a conversation, by its path in a home
+    {home}/runner/turns/{turn}/      one turn, until its result is acknowledged:
         lock        held by the process that reports the turn
         token       the turn's own token, which its agent must not see
+        box         held by all that runs behind the walls of a local box
         turn.json   the turn without token, environment, stdin and file contents
         supervisor  held by the process that keeps the agent; its process id. Here once the agent may have started
         pid         the agent: process id and start time
@@ -13,9 +14,12 @@
         cancel      why the service asked for the end
         ended.json  how the agent ended
         git.{pid}/  objects made from the final working tree
-        files/      `{turn_dir}`: evidence, and whatever the agent puts there
+    {home}/given/                    what an agent may read:
+        repos/{id}  objects fetched from one repository (`git.object_store`)
+        turn/       evidence and conversation of the turn that is about to begin
+    {home}/agent/                    the agent's own: its home, new for each turn, and caches (`supervisor.fresh_home`)
 
-A lock is the kernel's (flock): it ends with its holder, however that ends.
+Only `agent` is written by agents. A lock is the kernel's (flock): it ends with its holder, however that ends.
 """
 
 from __future__ import annotations
@@ -25,6 +29,7 @@ import fcntl
 import json
 import os
 import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -105,30 +110,37 @@ def remove_tree(path: Path) -> None:
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             path.unlink()
         return
-    shutil.rmtree(path, ignore_errors=True)
+    with contextlib.suppress(RecursionError):
+        shutil.rmtree(path, ignore_errors=True)
     if path.exists():
-        path.chmod(0o700)
-        for folder, names, _ in os.walk(path):
-            for name in names:
-                within = Path(folder, name)
-                if not within.is_symlink():
-                    within.chmod(0o700)
-        shutil.rmtree(path)
+        # folders in folders, thousands deep, are too much for the library, and closed ones for `rm`
+        for command in (["chmod", "-R", "u+rwX"], ["rm", "-rf"]):
+            subprocess.run([*command, "--", str(path)], stderr=subprocess.DEVNULL, check=False)
+        if path.exists():
+            shutil.rmtree(path)
 
 
 class Home:
-    """A box's home directory."""
+    """A box's volume."""
 
     def __init__(self, path: Path) -> None:
         self.path = path.resolve()
-        self.root = self.path / ".greenloop"
+        self.root = self.path / "runner"
+        self.given = self.path / "given"
+        self.agent = self.path / "agent"
         self.turns = self.root / "turns"
+        self.locks = self.root / "repos"
+        self.conversations = self.root / "conversations"
+        self.repos = self.given / "repos"
+        self.turn_given = self.given / "turn"
 
     def make(self) -> None:
-        """Make our own directories, closed to others."""
+        """Make our own directories: the runner's closed to others, what it gives readable."""
         self.path.mkdir(parents=True, exist_ok=True)
-        for folder in (self.root, self.turns, self.root / "repos", self.root / "checkouts"):
+        for folder in (self.root, self.turns, self.locks, self.conversations, self.agent):
             folder.mkdir(mode=0o700, exist_ok=True)
+        for folder in (self.given, self.repos):
+            folder.mkdir(mode=0o755, exist_ok=True)
 
     def turn_states(self) -> list[TurnState]:
         """The turns found here, oldest first. Those that somebody else forgets meanwhile are not among them."""
@@ -150,11 +162,10 @@ class TurnState:
         self.stdout = self.path / "stdout"
         self.stderr = self.path / "stderr"
         self.supervisor = self.path / "supervisor"
-        self.files = self.path / "files"
+        self.box = self.path / "box"
 
     def make(self, turn: AssignedTurn) -> None:
         """Write down a turn that is about to begin."""
-        self.files.mkdir(mode=0o700, exist_ok=True)
         files = [replace(file, content="") for file in turn.files]
         quiet = replace(turn, token="", env={}, stdin="", files=files)
         write_atomically(self.path / "token", turn.token)

@@ -13,17 +13,17 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from . import disk, files, protocol
+from . import agent_files, disk, files, protocol
 from .files import Places
 from .git.pruning import make_space, prune_old
-from .preparing import Preparation, unprepared
+from .preparing import OpenBox, Preparation, unprepared
 from .processes import process_supervisor, process_tree
 from .protocol import AssignedTurn, ProtocolError, Result
 from .reporting import Reporter
 from .scrub import scrub
 from .service.link import Gone, Link, Rejected
 from .service.shipping import Shipping
-from .state import Home, TurnState, held, lock, sign, signed
+from .state import Home, TurnState, held, lock, remove_tree, sign, signed
 
 
 class TurnRun:
@@ -34,6 +34,7 @@ class TurnRun:
         home: Home,
         link: Link,
         turn_id: str,
+        open_box: OpenBox,
         log: Callable[[str], None],
         beat_seconds: float,
         keep_seconds: float,
@@ -46,7 +47,7 @@ class TurnRun:
         self._supervisor: int | None = None
         self._stopped = False
         self._shipping = Shipping(link, self._state, beat_seconds)
-        self._preparation = Preparation(home, link, self._state, self._shipping, log)
+        self._preparation = Preparation(home, link, self._state, self._shipping, open_box, log)
 
     def stop(self, *_: object) -> None:
         """The box is being stopped: end the agent, then report as usual. A signal handler."""
@@ -60,7 +61,7 @@ class TurnRun:
         Raises `Refused` when the service does not want us any more.
         """
         if turn is not None and disk.is_low(self._home.path):
-            self._log(f"the disk is nearly full: {make_space(self._home)} old checkouts and stores deleted")
+            self._log(f"the disk is nearly full: {make_space(self._home)} old stores deleted")
         try:
             self._state.path.mkdir(mode=0o700, exist_ok=True)
             descriptor = lock(self._state.path / "lock", wait=True)
@@ -78,11 +79,11 @@ class TurnRun:
         known = self._state.turn() if began else turn or self._state.turn()
         if known is None or (turn is None and not began):
             self._log("left before its agent started, forgotten")
-            self.forget(self._home, self._state, known)
+            self.forget(self._home, self._state)
             return
         result: Result | None
         try:
-            places = Places(self._home, self._state, known)
+            places = Places(self._home, known)
             result = self._finish(places, known, strays) if began else self._begin(places, known)
         except ProtocolError as error:
             result = Result(protocol.START_FAILED, message=str(error))
@@ -98,18 +99,18 @@ class TurnRun:
         self._scrub(known)
         if result is not None:
             self._send(known, result)
-        self.forget(self._home, self._state, known)
+        self.forget(self._home, self._state)
         os.close(descriptor)
         with contextlib.suppress(OSError):
             if pruned := prune_old(self._home, self._keep_seconds):
-                self._log(f"{pruned} checkouts and stores deleted that were not used for long")
+                self._log(f"{pruned} stores deleted that were not used for long")
 
     @staticmethod
-    def forget(home: Home, state: TurnState, turn: AssignedTurn | None) -> None:
-        """Take away all that a turn put into the home, its state last."""
-        if turn is not None:
-            with contextlib.suppress(ProtocolError):
-                files.take_away(Places(home, state, turn), turn, all_of_them=True)
+    def forget(home: Home, state: TurnState) -> None:
+        """Take away all that a turn was given and left, its state last."""
+        with contextlib.suppress(OSError):
+            files.forget_given(home)
+            remove_tree(home.agent / "home")
         state.remove()
 
     # before the agent
@@ -119,12 +120,14 @@ class TurnRun:
         prepared = self._preparation.prepare(places, turn)
         if isinstance(prepared, Result):
             return prepared
-        task, said = prepared
+        task, box, said = prepared
         # from here on the service gives no token for a fetch: whatever an agent finds out, it cannot have one
         self._shipping.begin()
         # a fork must share no connection
         self._link.close()
-        self._supervisor = process_supervisor.start(self._state, task)
+        self._supervisor = process_supervisor.start(self._state, task, box)
+        # its end of the line is with whoever keeps the agent: gone with that, and the box with it
+        box.close()
         if self._stopped:
             self._end_agent()
         return self._finish(places, turn, lambda: ({os.getpid()}, set()), said)
@@ -165,6 +168,8 @@ class TurnRun:
         end = self._state.end()
         if end is None:
             end = self._sweep_up(places, turn, strays)
+        with contextlib.suppress(OSError):
+            files.keep_conversation(self._home, turn)
         return Reporter(self._home, self._link, self._state, self._shipping).result(places, turn, end, said)
 
     def _sweep_up(
@@ -178,10 +183,12 @@ class TurnRun:
         def lost(process: process_tree.Process) -> bool:
             if agent and (process.pid, process.start) == agent:
                 return True
-            return process.start >= since > 0 and process_tree.works_in(
-                process.pid, (places.workdir, self._state.files)
-            )
+            return process.start >= since > 0 and process_tree.works_in(process.pid, (places.home,))
 
+        until = time.monotonic() + process_tree.SWEEP_SECONDS
+        while held(self._state.box) and time.monotonic() < until:
+            # a supervisor that nobody listens to ends all that it keeps
+            time.sleep(0.01)
         killed, left = process_tree.sweep(roots=roots, marker=turn.marker, spare=spare, also=lost)
         return {"how": "lost", "exit_code": None, "swept": len(killed), "left": sorted(left)}
 
@@ -189,11 +196,11 @@ class TurnRun:
         """Take the turn's secrets out of what its agent keeps. The service knows them; nobody here remembers them."""
         with contextlib.suppress(Rejected, Gone, ProtocolError):
             answer = self._link.call("GET", f"/turns/{turn.turn}/secrets")
-            places = Places(self._home, self._state, turn)
             values = protocol.secrets_from_json(answer)
-            count = scrub(self._home.path, turn.agent_homes, values, spare=files.spots(places, turn))
+            kept = agent_files.matching(self._home.conversations, turn.conversation)
+            count = scrub([self._home.conversations / path for path in kept], values)
             if count:
-                self._log(f"secrets were covered in {count} files of its agent")
+                self._log(f"secrets were covered in {count} files of its conversation")
 
     def _send(self, turn: AssignedTurn, result: Result) -> None:
         try:

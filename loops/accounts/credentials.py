@@ -196,5 +196,4 @@ def file_to_json(file: BoxFile) -> dict[str, Any]:
         "mode": file.mode,
         "content": base64.b64encode(file.content).decode(),
         "read_back": file.read_back,
-        "keep": file.keep,
     }

@@ -10,7 +10,6 @@ from sqlalchemy import or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from loops.protocol.tokens import token_hash, turn_token
-from loops.runtimes import registry
 from loops.sessions.transitions import move_turn
 from loops.store.leases import make_due
 from loops.store.locking import locked
@@ -106,7 +105,6 @@ def as_told(given: Assignment, env: Mapping[str, str], files: Sequence[Mapping[s
         told.pop(ours, None)  # what secrets are made from at hand-out: the service's own
     told["turn"], told["token"] = turn.public_id, given.token
     told["marker"] = turn.marker
-    told["agent_homes"] = list(registry.homes())
     told["env"] = {**told.get("env", {}), **env}
     told["files"] = [*told.get("files", []), *files]
     told["limits"] = {**told.get("limits", {}), **turn.limits}

@@ -89,7 +89,7 @@ class TurnRequest:
 
 @dataclass(frozen=True)
 class BoxFile:
-    """A file the runner writes before a turn and deletes after it (unless `keep`). `path` is relative to the home.
+    """A file that is put into the home of a turn, which ends with it. `path` is relative to the home.
 
     With `read_back` the runner returns its contents after the turn if they changed. A `secret` one is handed out with
     the turn and never stored with it.
@@ -99,7 +99,6 @@ class BoxFile:
     content: bytes = field(repr=False)
     mode: int = 0o600
     read_back: bool = False
-    keep: bool = False
     secret: bool = False
 
 
@@ -107,7 +106,9 @@ class BoxFile:
 class Invocation:
     """What the runner starts, in the checkout, with the prompt on stdin.
 
-    All secrets are in `secret_env` and in the files marked `secret`; the rest may be stored.
+    All secrets are in `secret_env` and in the files marked `secret`; the rest may be stored. `conversation` names the
+    files below the home (`*` in a name, a last `**` for all below) that the CLI needs to resume: transcripts, and
+    nothing that it obeys. They alone of a home are there again in the next turn of the session.
     """
 
     argv: tuple[str, ...]
@@ -115,6 +116,7 @@ class Invocation:
     secret_env: Mapping[str, str] = field(default_factory=dict, repr=False)
     files: tuple[BoxFile, ...] = ()
     stdin: str = field(default="", repr=False)
+    conversation: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

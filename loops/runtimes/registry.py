@@ -10,9 +10,6 @@ from loops.runtimes.spec import RuntimeSpec, Smoke
 
 _RUNTIMES = {runtime.name: runtime for runtime in (CODEX, OPENCODE, CLAUDE, GEMINI, NATIVE, COMMAND)}
 
-OWN_HOMES = (".greenloop/agents",)
-"""Where the command lines of the runtimes put an agent's own folder, below the box's home."""
-
 
 def names() -> tuple[str, ...]:
     """The known runtimes, in the order they are offered."""
@@ -59,11 +56,6 @@ def choices() -> str:
 def key_files() -> tuple[str, ...]:
     """The files that hold an agent's login, as the ends of their paths."""
     return tuple(file for runtime in every() for file in runtime.key_files)
-
-
-def homes() -> tuple[str, ...]:
-    """All folders below a box's home in which agents keep what they were told and shown."""
-    return (*OWN_HOMES, *(home for runtime in every() for home in runtime.homes))
 
 
 class UnknownRuntimeError(LookupError):

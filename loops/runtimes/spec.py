@@ -114,8 +114,7 @@ class RuntimeSpec:
     other needs one that is named. `calls`: how it asks its model; None: it asks none that we know of. `logins` are the
     kinds of login it runs with. `prices` are list prices of the models of the agent's own provider, by the beginning of
     the model's name. `key_files` are the files, as the
-    end of a path, that hold its login: never published. `homes` are the folders below the box's home where it keeps
-    conversations, logs and caches by default: secrets are taken out of them after a turn, whoever left them there.
+    end of a path, that hold its login: never published.
     `answers`: its last words are for people; what a program prints is a log.
     """
 
@@ -135,7 +134,6 @@ class RuntimeSpec:
     logins: tuple[Login, ...] = ()
     prices: Mapping[str, Price] = field(default_factory=dict)
     key_files: tuple[str, ...] = ()
-    homes: tuple[str, ...] = ()
     answers: bool = True
     former_names: tuple[str, ...] = ()
     smoke: Smoke | None = None

@@ -100,6 +100,8 @@ class House:
                 "public_url": url,
                 "service_url": f"http://{self.host}:{boxes.getsockname()[1]}",
                 "runtime": "command",
+                # tests talk to their agents by files beside the box; tests/attacks has boxes with walls
+                "box_walls": "processes",
                 "command": f"{sys.executable} {self.folder / 'agent.py'}",
                 "settle_seconds": 0,
                 "poll_seconds": 3,

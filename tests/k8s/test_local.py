@@ -26,14 +26,14 @@ def spec_for(service: Service, **about: str) -> BoxSpec:
 
 @pytest.fixture
 async def boxes(tmp_path: Path) -> AsyncIterator[LocalBoxes]:
-    made = LocalBoxes(tmp_path / "boxes")
+    made = LocalBoxes(tmp_path / "boxes", walls="processes")
     yield made
     for status in await made.list():
         await made.delete_home(status.name)
 
 
 def runner_pid(boxes: LocalBoxes, tmp_path: Path) -> int:
-    pid = signed(tmp_path / "boxes" / BOX / "home" / ".greenloop" / "lock")
+    pid = signed(tmp_path / "boxes" / BOX / "home" / "runner" / "lock")
     assert pid
     return pid
 
@@ -55,7 +55,7 @@ async def test_a_box_is_absent_until_it_is_made_and_then_runs_turns(
     assert status.labels["person"] == "2"
     told = service.give(simple_turn("echo $HOME"))
     await asyncio.to_thread(service.result, told)
-    assert told.output.decode() == f"{tmp_path}/boxes/{BOX}/home\n"
+    assert told.output.decode() == f"{tmp_path}/boxes/{BOX}/home/agent/home\n"
     assert [found.name for found in await boxes.list()] == [BOX]
 
 
@@ -144,7 +144,7 @@ async def test_a_service_that_moved_keeps_the_turn_that_runs(
     service.port = Service(tmp_path).port
     service.start()
     await boxes.ensure(spec_for(service))
-    (tmp_path / "boxes" / BOX / "home" / "Code" / "x" / "go").touch()
+    (tmp_path / "boxes" / BOX / "home" / "agent" / "home" / "Code" / "x" / "go").touch()
     result = await asyncio.to_thread(service.result, told)
     assert (result.reason, result.exit_code) == ("exited", 0)
     assert told.output == b"one\ntwo\n"

@@ -1,5 +1,6 @@
 """The boxes: whether they can be made, with which rights, and what they can reach."""
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
@@ -9,11 +10,13 @@ from app.settings import Settings
 
 if TYPE_CHECKING:
     from k8s.cluster import Cluster
+    from k8s.local import LocalBoxes
 
 
 async def check_boxes(settings: Settings) -> list[Finding]:
     from app.process.wiring import open_boxes
     from k8s.boxes import BoxesUnavailable
+    from k8s.local import LocalBoxes
 
     try:
         boxes = await open_boxes(settings)
@@ -27,12 +30,26 @@ async def check_boxes(settings: Settings) -> list[Finding]:
     finally:
         await boxes.close()
     there = Finding("boxes", "ok", f"{settings.boxes}, {len(found)} there now")
-    if settings.boxes == "local":
-        return [there]
+    if isinstance(boxes, LocalBoxes):
+        return [there, *await asyncio.to_thread(_walls, boxes)]
     from app.commands.doctor.network_checks import policies
 
     async with _cluster(settings) as cluster:
         return [there, await _rights(settings, cluster), await policies(settings, cluster)]
+
+
+def _walls(boxes: "LocalBoxes") -> list[Finding]:
+    from k8s.boxes import BoxesUnavailable
+    from k8s.local import NO_WALLS
+
+    try:
+        kind = boxes.walls
+    except BoxesUnavailable as error:
+        return [Finding("walls of boxes", "fail", str(error), "Set GREENLOOP_BOX_WALLS=auto, or install bubblewrap.")]
+    if kind == "processes":
+        mend = "Install bubblewrap and permit user namespaces, or run only the work of people who trust each other."
+        return [Finding("walls of boxes", "warn", NO_WALLS, mend)]
+    return [Finding("walls of boxes", "ok", kind)]
 
 
 @contextlib.asynccontextmanager

@@ -1,27 +1,26 @@
 """What a turn changed: the difference between its base commit and the files as they are now, whatever happened to git.
 
-Computed with a git directory and an index of our own; the agent's commits, stashes and its `.git` make no difference.
-The rules are those of `git add -A`: the `.gitignore` files of the working tree count, links are not followed, modes
-are kept, and files under Git LFS are their pointers. Left out, and named: nested repositories (they would become
-submodules) and what is inside submodules, files that cannot be read, are too large or that Git cannot hold, names that
-are not UTF-8 or hold a newline, files under another filter, and by-products of tools.
+Computed from a walk of our own (`work_tree`), with a git directory and an index of ours: the agent's commits and
+its `.git` make no difference. The rules are those of `git add -A`: the `.gitignore` files of the working tree count,
+links are not followed, modes are kept, files under Git LFS are their pointers, and text ends its lines as attributes
+say. Left out, and named: nested repositories (they would become submodules) and what is inside submodules, files
+that cannot be read, are too large or that Git cannot hold, names that are not UTF-8 or hold a newline, files under
+another filter, and by-products of tools.
 """
 
 from __future__ import annotations
 
 import os
-import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from .. import protocol
 from ..protocol import Change, TurnLimits
-from . import attributes, leftovers, lfs
+from . import attributes, ignoring, leftovers, lfs
 from .command import Git
 from .leftovers import shown
+from .work_tree import GITLINK, LINK, RULES_BYTES, Entry, Seen, Tree, WorkTree, blob_sha
 
-GITLINK = "160000"
 DIFF_CUT = "\n[greenloop: the diff is cut here, at {limit} bytes]\n"
 
 
@@ -45,54 +44,99 @@ class Report:
 
 def find(
     git: Git,
+    work_tree: WorkTree,
     base: str,
     limits: TurnLimits,
     merged: str | None = None,
     edited: Callable[[], Iterable[str]] = tuple,
+    hidden: frozenset[bytes] = frozenset(),
 ) -> Report:
-    """Compare the working tree of `git` with commit `base`. Writes the new objects into its git directory.
+    """Compare the checkout `work_tree` with commit `base`. Writes the new objects into the git directory of `git`, and
+    lays the rules of what is ignored out in its work tree, which is a scratch folder.
 
     What stands in the tree of `merged` (a commit that was merged before the agent began) does not count towards the
-    limits. `edited` tells the paths that the agent wrote by an edit tool, which are no by-products. Raises `TooMany`,
-    `ChangesTooLarge`, `GitError`.
+    limits. `edited` tells the paths that the agent wrote by an edit tool, which are no by-products. The paths `hidden`
+    are ours, and as they were. Raises `TooMany`, `ChangesTooLarge`, `GitError`, OSError.
     """
-    worktree = git.work_tree
-    assert worktree is not None  # noqa: S101 - the caller's mistake, not data
-    # files that were only touched do not count
-    git.attempt("update-index", "-q", "--refresh")
-    known = _records(git.run("diff-files", "-z", "--name-only", "--ignore-submodules=all"))
-    fresh = _records(git.run("ls-files", "-z", "--others", "--exclude-standard"))
-    links = [entry.partition(b"\t")[2] for entry in _records(git.run("ls-files", "-s", "-z")) if entry[:6] == b"160000"]
-    gone = [path for path in links if not os.path.lexists(_whole(worktree, path))]
+    assert git.work_tree is not None  # noqa: S101 - the caller's mistake, not data
+    git.work_tree.mkdir(exist_ok=True)
+    git.run("read-tree", base)
+    before = _entries(git, base)
     others = _entries(git, merged) if merged else {}
-    made = leftovers.by_products(git, (path for path in fresh if os.fsdecode(path) not in others))
+    seen = work_tree.look(before)
+    ignoring.lay_out(git.work_tree, seen.rules)
+    known, fresh = _differing(seen, before, hidden)
+    unwanted = ignoring.ignored(git, [*fresh, *(path for path in seen.odd if path not in before)])
+    fresh = [path for path in fresh if path not in unwanted]
+    made = leftovers.by_products(git, (path for path in fresh if path not in others))
     if made:
         meant = set(map(os.fsencode, edited()))
         made = {path: pattern for path, pattern in made.items() if path not in meant}
     fresh = [path for path in fresh if path not in made]
-    if merged is None and len(known) + len(fresh) > 2 * limits.changed_files:
-        # a rename is two paths and one change
-        raise TooMany(_too_many(len(known) + len(fresh), limits))
+    gone = [path for path in known if path not in seen.entries]
+    # a rename is two paths and one change: there are at least that many
+    count = len(known) - len(gone) + max(len(gone), len(fresh))
+    if merged is None and count > limits.changed_files:
+        raise TooMany(_too_many(count, limits))
     left_out = leftovers.in_words(made)
-    left_out += [f"{shown(path)}/ (inside a submodule)" for path in links if _holds_files(_whole(worktree, path))]
-    left_out += leftovers.special_files(git)
-    usable = _usable(worktree, [*known, *fresh], left_out)
-    if merged is None:
-        usable = _small(worktree, usable, limits, left_out)
-    judged = _judged(git, usable, others)
+    left_out += [f"{shown(path)}/ (inside a submodule)" for path in sorted(seen.submodules)]
+    left_out += [f"{shown(path)} ({why})" for path, why in seen.odd.items() if path not in unwanted]
+    left_out += _rules_not_obeyed(seen)
+    paths = _usable([*known, *fresh], left_out)
+    there = _read(work_tree, seen, paths, limits if merged is None else None, left_out)
+    judged = _judged(git, there, gone, others)
+    for path, content in attributes.with_line_ends(git, _contents(there, judged.lfs), before).items():
+        there[path] = (there[path][0], content)
     left_out += [f"{shown(path)} ({why})" for path, why in judged.refused.items()]
-    paths = [*gone, *(path for path in usable if path not in judged.refused)]
+    for path in judged.refused:
+        del there[path]
     if merged is None:
-        _weigh(((os.fsdecode(path), _size(worktree, path)) for path in paths), limits)
-    _stage(git, [path for path in paths if path not in judged.lfs])
-    objects = lfs.stage(git, sorted(judged.lfs))
+        _weigh(((os.fsdecode(path), len(content)) for path, (_, content) in there.items()), limits)
+    _stage(git, {path: found for path, found in there.items() if path not in judged.lfs}, gone)
+    objects = lfs.stage(git, {path: there[path] for path in sorted(judged.lfs)})
     tree = git.run("write-tree").decode().strip()
     changes = _changes(git, base, objects)
-    ours = [change for change in changes if others.get(change.path) != (change.mode, change.sha)]
+    ours = [change for change in changes if others.get(os.fsencode(change.path)) != (change.mode, change.sha)]
     if len(ours) > limits.changed_files:
         raise TooMany(_too_many(len(ours), limits))
     _weigh(((change.path, change.size) for change in ours), limits)
     return Report(tree, changes, _diff(git, base), left_out)
+
+
+def _differing(seen: Seen, before: Tree, hidden: frozenset[bytes]) -> tuple[list[bytes], list[bytes]]:
+    """The paths of the base that are changed or gone, and those that are new."""
+    known = []
+    for path, (mode, sha) in before.items():
+        entry = seen.entries.get(path)
+        gone = entry is None and not seen.is_hidden(path)
+        if path not in hidden and (gone or (entry is not None and (entry.mode, entry.sha) != (mode, sha))):
+            known.append(path)
+    return known, [path for path in seen.entries if path not in before and path not in hidden]
+
+
+def _rules_not_obeyed(seen: Seen) -> list[str]:
+    large = [path for path, content in seen.rules.items() if len(content) > RULES_BYTES]
+    return [f"{shown(path)} (its rules are not obeyed: it has over {RULES_BYTES} bytes)" for path in large]
+
+
+def _read(
+    work_tree: WorkTree, seen: Seen, paths: Iterable[bytes], limits: TurnLimits | None, left_out: list[str]
+) -> dict[bytes, tuple[str, bytes]]:
+    """Mode and content of the `paths` that are there; what is larger than one file may be is left out."""
+    found = {}
+    for path in paths:
+        entry: Entry | None = seen.entries.get(path)
+        if entry is None or entry.mode == GITLINK:
+            continue
+        if limits is not None and entry.size > limits.file_bytes:
+            left_out.append(f"{shown(path)} (it has {entry.size} bytes; the limit for one file is {limits.file_bytes})")
+            continue
+        content = work_tree.content(path, entry)
+        if content is None:
+            left_out.append(f"{shown(path)} (it cannot be read)")
+        else:
+            found[path] = (entry.mode, content)
+    return found
 
 
 def blobs(git: Git, changes: Iterable[Change]) -> Iterator[tuple[str, bytes]]:
@@ -110,97 +154,52 @@ def blobs(git: Git, changes: Iterable[Change]) -> Iterator[tuple[str, bytes]]:
             yield sha, content
 
 
-def _judged(git: Git, usable: list[bytes], others: Mapping[str, tuple[str, str | None]]) -> attributes.Judged:
-    """What the attributes make of the files `usable`. What stands as in the commit that was merged goes in as there."""
-    worktree = git.work_tree
-    assert worktree is not None  # noqa: S101 - the caller's mistake, not data
-    files = [path for path in usable if _present(worktree, path) and not _whole(worktree, path).is_symlink()]
+def _contents(there: Mapping[bytes, tuple[str, bytes]], lfs_paths: Container[bytes]) -> dict[bytes, bytes]:
+    return {path: content for path, (mode, content) in there.items() if mode != LINK and path not in lfs_paths}
+
+
+def _judged(git: Git, there: Mapping[bytes, tuple[str, bytes]], gone: list[bytes], others: Tree) -> attributes.Judged:
+    """What the attributes make of the files `there`. What stands as in the commit that was merged goes in as there."""
+    files = [path for path, (mode, _) in there.items() if mode != LINK]
     before = attributes.side(git, files)
-    # without its own file in the working tree git reads the one in the index, which the turn may have deleted
-    _stage(git, [path for path in usable if path.rpartition(b"/")[2] == attributes.RULES])
+    # git reads attributes from the index here: those of the base until now
+    rules = [path for path in [*there, *gone] if path.rpartition(b"/")[2] == attributes.RULES]
+    _stage(git, {path: there[path] for path in rules if path in there}, [path for path in rules if path in gone])
     judged = attributes.judge(before, attributes.side(git, files))
-    for path in {*judged.lfs, *judged.refused} & {os.fsencode(name) for name in others}:
-        there = os.fsdecode(path)
-        if git.run("hash-object", "--", there).decode().strip() == others[there][1]:
+    for path in {*judged.lfs, *judged.refused} & set(others):
+        if blob_sha(there[path][1]) == others[path][1]:
             judged.lfs.discard(path)
             judged.refused.pop(path, None)
     return judged
 
 
-def _stage(git: Git, paths: list[bytes]) -> None:
-    """Put `paths` into the index as they are in the working tree, or take them out of it."""
-    worktree = git.work_tree
-    assert worktree is not None  # noqa: S101 - the caller's mistake, not data
-    lost = [path for path in paths if not _present(worktree, path)]
-    there = sorted(set(paths) - set(lost))
-    for how, part in (("--force-remove", lost), ("--replace", there)):
-        if part:
-            git.run("update-index", "--add", how, "-z", "--stdin", stdin=b"".join(path + b"\0" for path in part))
+def _stage(git: Git, there: Mapping[bytes, tuple[str, bytes]], gone: Iterable[bytes]) -> None:
+    """Put files and links into the index, and take `gone` out of it."""
+    named = {path: (mode, blob_sha(content)) for path, (mode, content) in there.items()}
+    contents = {named[path][1]: content for path, (_, content) in there.items()}
+    if contents:
+        feed = b"".join(b"blob\ndata %d\n%s\n" % (len(content), content) for content in contents.values())
+        git.run("fast-import", "--quiet", stdin=feed)
+    lines = [b"0 %s\t%s\0" % (b"0" * 40, path) for path in gone]
+    lines += [b"%s %s\t%s\0" % (mode.encode(), sha.encode(), path) for path, (mode, sha) in sorted(named.items())]
+    if lines:
+        git.run("update-index", "--add", "--replace", "-z", "--index-info", stdin=b"".join(lines))
 
 
 def _records(listing: bytes) -> list[bytes]:
     return [record for record in listing.split(b"\0") if record]
 
 
-def _whole(worktree: Path, path: bytes) -> Path:
-    return worktree / os.fsdecode(path)
-
-
-def _present(worktree: Path, path: bytes) -> bool:
-    """Whether a file or link stands at `path`, not a directory, and not something behind a link."""
-    whole = _whole(worktree, path)
-    for folder in whole.parents:
-        if folder == worktree:
-            break
-        if folder.is_symlink():
-            return False
-    try:
-        return not stat.S_ISDIR(whole.lstat().st_mode)
-    except OSError:
-        return False
-
-
-def _usable(worktree: Path, paths: list[bytes], left_out: list[str]) -> list[bytes]:
+def _usable(paths: Iterable[bytes], left_out: list[str]) -> list[bytes]:
     usable = []
-    for path in dict.fromkeys(paths):
-        name = shown(path)
-        whole = _whole(worktree, path)
-        if path.endswith(b"/"):
-            left_out.append(f"{name} (a repository of its own)")
-        elif path.decode("utf-8", "replace").encode() != path:
-            left_out.append(f"{name} (its name is not UTF-8)")
+    for path in paths:
+        if path.decode("utf-8", "replace").encode() != path:
+            left_out.append(f"{shown(path)} (its name is not UTF-8)")
         elif b"\n" in path:
-            left_out.append(f"{name} (its name holds a newline)")
-        elif leftovers.special(whole):
-            pass  # named with those that git does not list
-        elif os.path.lexists(whole) and not whole.is_symlink() and not os.access(whole, os.R_OK):
-            left_out.append(f"{name} (it cannot be read)")
+            left_out.append(f"{shown(path)} (its name holds a newline)")
         else:
             usable.append(path)
     return usable
-
-
-def _small(worktree: Path, paths: list[bytes], limits: TurnLimits, left_out: list[str]) -> list[bytes]:
-    """The paths without those of files that are larger than one may be."""
-    sizes = {path: _size(worktree, path) for path in paths}
-    left_out += [
-        f"{shown(path)} (it has {size} bytes; the limit for one file is {limits.file_bytes})"
-        for path, size in sizes.items()
-        if size > limits.file_bytes
-    ]
-    return [path for path, size in sizes.items() if size <= limits.file_bytes]
-
-
-def _holds_files(folder: Path) -> bool:
-    return folder.is_dir() and not folder.is_symlink() and any(each.name != ".git" for each in list(folder.iterdir()))
-
-
-def _size(worktree: Path, path: bytes) -> int:
-    try:
-        about = _whole(worktree, path).lstat()
-    except OSError:
-        return 0
-    return 0 if stat.S_ISDIR(about.st_mode) else about.st_size
 
 
 def _too_many(count: int, limits: TurnLimits) -> str:
@@ -270,12 +269,12 @@ def _binary(git: Git, base: str) -> set[str]:
     return found
 
 
-def _entries(git: Git, commit: str) -> dict[str, tuple[str, str | None]]:
-    found: dict[str, tuple[str, str | None]] = {}
+def _entries(git: Git, commit: str) -> dict[bytes, tuple[str, str]]:
+    found = {}
     for record in _records(git.run("ls-tree", "-r", "-z", commit)):
         about, _, path = record.partition(b"\t")
         mode, _, sha = about.decode().split()
-        found[path.decode("utf-8", "surrogateescape")] = (mode, sha)
+        found[path] = (mode, sha)
     return found
 
 

@@ -66,11 +66,13 @@ class Git:
         work_tree: Path | None = None,
         index: Path | None = None,
         tick: Callable[[], None] | None = None,
+        umask: int = 0o077,
     ) -> None:
         self.git_dir = git_dir
         self.work_tree = work_tree
         self.index = index
         self._tick = tick
+        self._umask = umask
 
     def environment(self, secret_config: Mapping[str, str] | None = None) -> dict[str, str]:
         """Everything git gets to see of the outside. `secret_config` is for this one process only."""
@@ -110,7 +112,7 @@ class Git:
             cwd=self.work_tree or self.git_dir,
             env=self.environment(secret_config),
             start_new_session=True,
-            umask=0o077,
+            umask=self._umask,
         )
 
     def run(

@@ -1,8 +1,9 @@
 """The objects of one repository, kept on the home volume between turns, and the one fetch that adds to them.
 
 The fetch is the only moment at which a token exists in the box: in the memory of this process and in the environment
-of that one git, neither in a file nor in an argument. Before each use the directory is put back to what we made of
-it, since an agent runs as the same user and could have left configuration there that sends a token elsewhere.
+of that one git, neither in a file nor in an argument. Agents read the objects and write nothing here; where a box has
+no walls they could, and so the directory is put back before each use to what we made of it: configuration that an agent
+leaves must not send a token elsewhere.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from ..processes import process_tree
 from ..protocol import FetchToken, TurnRepository
@@ -35,21 +35,22 @@ class Store:
     """What we hold of one repository."""
 
     def __init__(self, home: Home, repository: TurnRepository, tick: Callable[[], None] | None = None) -> None:
-        self.path = home.root / "repos" / str(repository.id)
+        self.path = home.repos / str(repository.id)
         self.objects = self.path / "objects"
         self.shallow = self.path / "shallow"
         self._repository = repository
-        self._lock = home.root / "repos" / f"{repository.id}.lock"
+        self._lock = home.locks / f"{repository.id}.lock"
         self._tick = tick
-        self._git = Git(self.path, tick=tick)
+        # an agent's git borrows from here, as another user
+        self._git = Git(self.path, tick=tick, umask=0o022)
 
     @contextmanager
-    def using(self, workdir: Path) -> Iterator[None]:
-        """Have the store to ourselves, in the state that we left it in, to check out in `workdir`."""
+    def using(self) -> Iterator[None]:
+        """Have the store to ourselves, in the state that we left it in."""
         descriptor = lock(self._lock, wait=True)
         try:
             if os.pread(descriptor, 1, 0):
-                self._tidy_after_a_crash(workdir)
+                self._tidy_after_a_crash()
             sign(descriptor)
             self.restore()
             yield
@@ -57,12 +58,10 @@ class Store:
         finally:
             os.close(descriptor)
 
-    def _tidy_after_a_crash(self, workdir: Path) -> None:
+    def _tidy_after_a_crash(self) -> None:
         """Whoever was here was killed: end the git that may still be at work, and take its locks away."""
-        entries = [f"GIT_DIR={self.path}".encode(), f"GIT_WORK_TREE={workdir}".encode()]
-        process_tree.sweep(
-            roots=(), also=lambda found: any(process_tree.carries(found.pid, entry) for entry in entries)
-        )
+        entry = f"GIT_DIR={self.path}".encode()
+        process_tree.sweep(roots=(), also=lambda found: process_tree.carries(found.pid, entry))
         for left in (*self.path.rglob("*.lock"), *self.objects.rglob("tmp_*")):
             left.unlink(missing_ok=True)
 

@@ -1,8 +1,8 @@
-"""Keep one agent: start it, feed it, take what it prints, end it in time, and leave nothing of it behind.
+"""Keep one agent: have it started in its box, feed it, take what it prints, end it in time, and all of it.
 
-The supervisor is a process of its own, with nothing else to do, so that no network and no other turn can hold it up. It
-goes on when the rest of the runner is killed. Whoever reports the turn watches its lock and reads `ended.json`.
-SIGTERM asks it to end the agent.
+This is a process of its own, with nothing else to do, so that no network and no other turn can hold it up. It goes on
+when the rest of the runner is killed. Whoever reports the turn watches its lock and reads `ended.json`. SIGTERM asks it
+to end the agent.
 """
 
 from __future__ import annotations
@@ -11,10 +11,8 @@ import contextlib
 import errno
 import fcntl
 import os
-import resource
 import selectors
 import signal
-import subprocess
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +20,7 @@ from typing import Any
 
 from ..state import TurnState, lock, sign
 from . import process_tree
+from .agent_box import AgentBox, BoxLost
 from .capture import Capture
 
 # from the first signal: INT lets a CLI write its last event, TERM is for those that ignore it (one needs it twice)
@@ -53,8 +52,8 @@ class Task:
     output_bytes: int
 
 
-def start(state: TurnState, task: Task) -> int:
-    """Fork a supervisor for `task`: its process id. From here on the turn counts as begun."""
+def start(state: TurnState, task: Task, box: AgentBox) -> int:
+    """Fork a keeper for `task` in `box`: its process id. From here on the turn counts as begun."""
     # taken before the fork, so that there is no moment at which the supervisor lives and the lock is free; waited for,
     # since whoever looks whether it is held has it for that moment
     held = lock(state.supervisor, wait=True)
@@ -64,15 +63,17 @@ def start(state: TurnState, task: Task) -> int:
     if pid == 0:
         code = 1
         try:
-            _become_supervisor(held)
-            supervisor = _Supervisor(state, task)
-            supervisor.listen()
+            _become_keeper(held, box.fileno())
+            keeper = _Keeper(state, task, box)
+            keeper.listen()
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-            supervisor.run()
+            keeper.run()
             code = 0
+        except BoxLost as lost:
+            # how the agent ended is not known: whoever reports the turn finds no word of it, and looks for remains
+            _note_failure(state, lost)
         except BaseException as error:
-            with contextlib.suppress(BaseException):
-                (state.path / "supervisor.error").write_text(f"{type(error).__name__}: {error}")
+            _note_failure(state, error)
         finally:
             os._exit(code)
     signal.pthread_sigmask(signal.SIG_SETMASK, mask)
@@ -80,29 +81,33 @@ def start(state: TurnState, task: Task) -> int:
     return pid
 
 
-def _become_supervisor(held: int) -> None:
+def _note_failure(state: TurnState, error: BaseException) -> None:
+    with contextlib.suppress(BaseException):
+        (state.path / "supervisor.error").write_text(f"{type(error).__name__}: {error}")
+
+
+def _become_keeper(held: int, box: int) -> None:
     os.setsid()
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         # handled, not ignored: what is ignored stays ignored in the agent, and INT has to reach it
         signal.signal(number, lambda *_: None)
     # locks and connections of the process we were forked from must end with it
     for descriptor in [int(path.name) for path in Path("/dev/fd").iterdir()]:
-        if descriptor > 2 and descriptor != held:
+        if descriptor > 2 and descriptor not in (held, box):
             with contextlib.suppress(OSError):
                 os.close(descriptor)
     sign(held)
-    process_tree.become_subreaper()
 
 
-class _Supervisor:
-    def __init__(self, state: TurnState, task: Task) -> None:
+class _Keeper:
+    def __init__(self, state: TurnState, task: Task, box: AgentBox) -> None:
         self._state = state
         self._task = task
+        self._box = box
         self._selector = selectors.DefaultSelector()
         self._captures: dict[int, Capture] = {}
-        self._agent = 0
         self._status: int | None = None
-        self._usage: resource.struct_rusage | None = None
+        self._usage: tuple[float, int] = (0.0, 0)
         self._asked = False
         self._feed = memoryview(task.stdin)
 
@@ -113,17 +118,23 @@ class _Supervisor:
         stdout = Capture(self._state.stdout, self._task.output_bytes)
         stderr = Capture(self._state.stderr, STDERR_LIMIT)
         try:
-            self._begin(stdout, stderr)
-        except (OSError, ValueError) as error:
-            end: dict[str, Any] = {"how": NOT_STARTED, "message": why_not(error, self._task)}
-        else:
-            end = self._keep()
-        stdout.finish()
-        stderr.finish()
+            end = self._run(stdout, stderr)
+        finally:
+            stdout.finish()
+            stderr.finish()
         end["disk_full"] = stdout.disk_full or stderr.disk_full
         # a full disk must not keep us from saying so
         ballast.unlink(missing_ok=True)
         self._state.note_end(end)
+
+    def _run(self, stdout: Capture, stderr: Capture) -> dict[str, Any]:
+        try:
+            self._begin(stdout, stderr)
+        except BoxLost:
+            raise
+        except (OSError, ValueError) as error:
+            return {"how": NOT_STARTED, "message": why_not(error, self._task)}
+        return self._keep()
 
     def listen(self) -> None:
         """Wake up for signals from here on; SIGTERM asks for the end."""
@@ -131,46 +142,46 @@ class _Supervisor:
         for descriptor in (wake_read, wake_write):
             os.set_blocking(descriptor, False)
         signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.signal(signal.SIGTERM, self._ask)
         self._selector.register(wake_read, selectors.EVENT_READ, self._woken)
 
     def _begin(self, stdout: Capture, stderr: Capture) -> None:
-        agent = subprocess.Popen(
-            self._task.argv,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=self._task.folder,
-            env=self._task.env,
-            start_new_session=True,
-            umask=0o077,
-            bufsize=0,
-            restore_signals=True,
-        )
-        self._agent = agent.pid
-        # the supervisor reaps for itself
-        agent.returncode = 0
-        assert agent.stdin and agent.stdout and agent.stderr  # noqa: S101 - for the type checker: PIPE was asked for
-        found = process_tree.look_up(self._agent)
-        with contextlib.suppress(OSError):
-            # on a full disk it goes without: only a runner that finds no supervisor asks for it
-            self._state.note_agent(self._agent, found.start if found else 0)
-        with contextlib.suppress(OSError):
-            # where memory runs out, the agent goes before the runner
-            Path(f"/proc/{self._agent}/oom_score_adj").write_text("500")
-        for stream, capture in ((agent.stdout, stdout), (agent.stderr, stderr)):
-            descriptor = os.dup(stream.fileno())
-            stream.close()
+        (theirs, stdin), (out, out_end), (err, err_end) = os.pipe(), os.pipe(), os.pipe()
+        given = (theirs, out_end, err_end)
+        try:
+            answer = self._box.ask(
+                "run", descriptors=given, other=self._heard,
+                argv=self._task.argv, env=self._task.env, folder=str(self._task.folder), marker=self._task.marker,
+            )  # fmt: skip
+        finally:
+            for descriptor in given:
+                os.close(descriptor)
+        if "errno" in answer:
+            raise OSError(answer["errno"], os.strerror(answer["errno"]))
+        if answer["seen"]:
+            found = process_tree.look_up(answer["pid"])
+            with contextlib.suppress(OSError):
+                # on a full disk it goes without: only a runner that finds no keeper asks for it
+                self._state.note_agent(answer["pid"], found.start if found else 0)
+        for descriptor, capture in ((out, stdout), (err, stderr)):
             os.set_blocking(descriptor, False)
             with contextlib.suppress(OSError, AttributeError):
                 fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
             self._captures[descriptor] = capture
             self._selector.register(descriptor, selectors.EVENT_READ, self._take)
-        descriptor = os.dup(agent.stdin.fileno())
-        agent.stdin.close()
-        os.set_blocking(descriptor, False)
-        self._selector.register(descriptor, selectors.EVENT_WRITE, self._give)
+        os.set_blocking(stdin, False)
+        self._selector.register(stdin, selectors.EVENT_WRITE, self._give)
+        self._selector.register(self._box.fileno(), selectors.EVENT_READ, self._listen_to_box)
+        # what came together with the answer is here already, and wakes nobody
+        self._listen_to_box(self._box.fileno())
+
+    def _listen_to_box(self, _: int) -> None:
+        while (said := self._box.receive(0)) is not None:
+            self._heard(said)
+
+    def _heard(self, said: dict[str, Any]) -> None:
+        if "ended" in said:
+            self._status, self._usage = said["ended"], (said["usage"][0], said["usage"][1])
 
     def _ask(self, *_: object) -> None:
         self._asked = True
@@ -206,20 +217,10 @@ class _Supervisor:
         self._selector.unregister(descriptor)
         os.close(descriptor)
 
-    def _reap(self) -> None:
-        with contextlib.suppress(ChildProcessError):
-            while True:
-                pid, status, usage = os.wait4(-1, os.WNOHANG)
-                if pid == 0:
-                    return
-                if pid == self._agent:
-                    self._status, self._usage = status, usage
-
     def _turn_around(self, until: float) -> None:
         """Handle what happens, up to `until` or the next thing that does."""
         for key, _ in self._selector.select(max(0.0, until - time.monotonic())):
             key.data(key.fd)
-        self._reap()
 
     def _keep(self) -> dict[str, Any]:
         deadline = time.monotonic() + self._task.seconds
@@ -231,20 +232,19 @@ class _Supervisor:
         settled = time.monotonic() + DRAIN_SECONDS
         while self._captures and time.monotonic() < settled and how == EXITED:
             self._turn_around(settled)
-        killed, left = process_tree.sweep(roots=[os.getpid()], marker=self._task.marker, collect=self._reap)
+        swept = self._box.ask("end", other=self._heard)
         # nobody is left to write: what is in the pipes is all there is, unless something survived
         settled = time.monotonic() + DRAIN_SECONDS
         while self._captures and time.monotonic() < settled:
             self._turn_around(settled)
         code = None if self._status is None else os.waitstatus_to_exitcode(self._status)
-        usage = self._usage
         return {
             "how": how,
             "exit_code": code,
-            "swept": len(killed - {self._agent}),
-            "left": sorted(left),
-            "cpu_seconds": round(usage.ru_utime + usage.ru_stime, 3) if usage else 0.0,
-            "max_rss": usage.ru_maxrss * (1024 if process_tree.COMPLETE else 1) if usage else 0,
+            "swept": swept["swept"],
+            "left": swept["left"],
+            "cpu_seconds": self._usage[0],
+            "max_rss": self._usage[1],
         }
 
     def _end_agent(self) -> None:
@@ -253,8 +253,7 @@ class _Supervisor:
             while self._status is None and time.monotonic() < began + after:
                 self._turn_around(began + after)
             if self._status is None:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.killpg(self._agent, number)
+                self._box.send("signal", number=int(number))
         while self._status is None and time.monotonic() < began + GRACE_SECONDS:
             self._turn_around(began + GRACE_SECONDS)
 

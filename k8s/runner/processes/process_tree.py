@@ -21,6 +21,7 @@ from pathlib import Path
 
 COMPLETE = sys.platform.startswith("linux")
 MARKER_NAME = "GREENLOOP_MARKER"
+SWEEP_SECONDS = 20.0
 _PR_SET_CHILD_SUBREAPER = 36
 _PROC = Path("/proc")
 
@@ -125,7 +126,7 @@ def sweep(
     spare: Collection[int] = (),
     also: Callable[[Process], bool] | None = None,
     collect: Callable[[], None] = reap,
-    seconds: float = 20.0,
+    seconds: float = SWEEP_SECONDS,
 ) -> tuple[set[int], set[int]]:
     """Kill all descendants of `roots`, all that carry `marker`, all that `also` picks, and the descendants of these.
 

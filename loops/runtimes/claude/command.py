@@ -43,7 +43,12 @@ def command(turn: TurnRequest) -> Invocation:
             env |= {f"ANTHROPIC_DEFAULT_{family}_MODEL": turn.model for family in _FAMILIES}
     key = _KEYS.get(turn.credential.kind)
     secret = {key: turn.credential.secret} if key else {}
-    return Invocation(tuple(argv), {**env, **turn.env}, secret, _login(turn), turn.prompt)
+    return Invocation(tuple(argv), {**env, **turn.env}, secret, _login(turn), turn.prompt, _transcripts(turn))
+
+
+def _transcripts(turn: TurnRequest) -> tuple[str, ...]:
+    # Beside them, in `memory`, would be what Claude Code told itself to obey.
+    return (f"{_home(turn)}/projects/*/*.jsonl",)
 
 
 def _login(turn: TurnRequest) -> tuple[BoxFile, ...]:

@@ -28,7 +28,6 @@ SPEC = RuntimeSpec(
         "claude-haiku-4-5": Price(1, 0.1, 5),
     },
     key_files=(".claude/.credentials.json",),
-    homes=(".claude",),
     smoke=Smoke(
         provider="anthropic",
         wire="messages",

@@ -37,7 +37,8 @@ def command(turn: TurnRequest) -> Invocation:
     env = {"CODEX_HOME": f"{{home}}/{home}", **turn.env}
     secret = {KEY: turn.credential.secret} if turn.credential.kind == "api_key" else {}
     last = BoxFile(f"{home}/last-message.txt", b"", read_back=True)
-    return Invocation((*argv, "-"), env, secret, (*_login(turn), last), turn.prompt)
+    rollouts = (f"{home}/sessions/*/*/*/*.jsonl",)
+    return Invocation((*argv, "-"), env, secret, (*_login(turn), last), turn.prompt, rollouts)
 
 
 def _login(turn: TurnRequest) -> tuple[BoxFile, ...]:

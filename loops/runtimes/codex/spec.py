@@ -37,7 +37,6 @@ SPEC = RuntimeSpec(
         "o4-mini": Price(1.1, 0.275, 4.4),
     },
     key_files=(".codex/auth.json",),
-    homes=(".codex",),
     smoke=Smoke(
         provider="openai",
         wire="responses",

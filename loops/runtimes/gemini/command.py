@@ -55,8 +55,9 @@ def command(turn: TurnRequest) -> Invocation:
     policy = BoxFile(
         f"{home}/.gemini/policies/greenloop.toml", "\n".join((_ALLOW, *map(_DENY.format, denied))).encode()
     )
+    chats = (f"{home}/.gemini/tmp/*/chats/*", f"{home}/.gemini/projects.json", f"{home}/.gemini/tmp/*/.project_root")
     secret = {"GEMINI_API_KEY": turn.credential.secret}
-    return Invocation(tuple(argv), {**env, **turn.env}, secret, (output, settings, policy), turn.prompt)
+    return Invocation(tuple(argv), {**env, **turn.env}, secret, (output, settings, policy), turn.prompt, chats)
 
 
 def _settings(turn: TurnRequest) -> JSON:

@@ -31,7 +31,6 @@ SPEC = RuntimeSpec(
         "gemini-2.5-flash-lite": Price(0.1, 0.025, 0.4),
     },
     key_files=(".gemini/oauth_creds.json", ".gemini/mcp-oauth-tokens.json"),
-    homes=(".gemini",),
     smoke=Smoke(
         provider="google",
         wire="generate_content",

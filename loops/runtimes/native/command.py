@@ -13,6 +13,7 @@ def command(turn: TurnRequest) -> Invocation:
         raise ValueError('The "native" runtime needs a model: set it on the profile or in the request.')
     argv = [*executable(turn, "greenloop-native"), "--provider", turn.provider or "openai", "--model", turn.model]
     argv += ["--conversations", f"{{home}}/.greenloop/agents/{turn.session}/native", "--readable", "{turn_dir}"]
+    kept = (f".greenloop/agents/{turn.session}/native/*",)
     if turn.base_url:
         argv += ["--base-url", turn.base_url]
     if turn.max_steps is not None:
@@ -21,4 +22,4 @@ def command(turn: TurnRequest) -> Invocation:
         argv.append("--read-only")
     if turn.resume:
         argv += ["--resume", turn.resume.id]
-    return Invocation(tuple(argv), dict(turn.env), {KEY: turn.credential.secret}, stdin=turn.prompt)
+    return Invocation(tuple(argv), dict(turn.env), {KEY: turn.credential.secret}, stdin=turn.prompt, conversation=kept)

@@ -42,8 +42,8 @@ export const OnlyTheFile = async () => ({
 _CONFIG_FOLDER = ".config/opencode"
 _INSTALLED = json.dumps({"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}).encode()
 _NO_INSTALL = (
-    BoxFile(f"{_CONFIG_FOLDER}/node_modules/.keep", b"", keep=True),
-    BoxFile(f"{_CONFIG_FOLDER}/package-lock.json", _INSTALLED, keep=True),
+    BoxFile(f"{_CONFIG_FOLDER}/node_modules/.keep", b""),
+    BoxFile(f"{_CONFIG_FOLDER}/package-lock.json", _INSTALLED),
 )
 _REFERENCE = re.compile(r"\{(?:env|file):")
 
@@ -68,7 +68,9 @@ def command(turn: TurnRequest) -> Invocation:
         "OPENCODE_DB": f"{{home}}/{_home(turn)}/conversations.db",
     }
     plugin = BoxFile(f"{_home(turn)}/plugin.js", _PLUGIN)
-    return Invocation(tuple(argv), {**env, **turn.env}, files=(*_key(turn), plugin, *_NO_INSTALL), stdin=turn.prompt)
+    files = (*_key(turn), plugin, *_NO_INSTALL)
+    kept = tuple(f"{_home(turn)}/conversations.db{end}" for end in ("", "-wal", "-shm"))
+    return Invocation(tuple(argv), {**env, **turn.env}, files=files, stdin=turn.prompt, conversation=kept)
 
 
 def _key(turn: TurnRequest) -> tuple[BoxFile, ...]:

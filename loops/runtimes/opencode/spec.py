@@ -25,7 +25,6 @@ SPEC = RuntimeSpec(
     endpoints=ENDPOINTS,
     calls=ModelCalls(wires=wires),
     key_files=("opencode/auth.json",),
-    homes=(".local/share/opencode", ".local/state/opencode", ".cache/opencode"),
     smoke=Smoke(
         provider="scripted",
         wire="chat",

@@ -81,6 +81,7 @@ def spec_of(
         "argv": list(invocation.argv),
         "env": dict(invocation.env),
         "stdin": invocation.stdin,
+        "conversation": list(invocation.conversation),
         "files": [file_to_json(file) for file in invocation.files if not file.secret],
         "evidence": [
             {"path": f"logs/{name}", "url": f"/turns/{turn.public_id}/evidence/{name}"}

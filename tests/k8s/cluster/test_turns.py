@@ -124,7 +124,7 @@ async def test_an_outage_says_nothing_about_a_box(scene: Scene) -> None:
 async def test_stopping_a_box_ends_every_process_of_its_turn(scene: Scene) -> None:
     script = "env -i setsid sleep 300 & echo $! > $HOME/pid; echo and so on, and on, and on, and on; sleep 300"
     told = await scene.counting(script)
-    [file] = (scene.cluster.folder / "claims").glob("*/pid")
+    [file] = (scene.cluster.folder / "claims").glob("*/agent/home/pid")
     hidden = int(file.read_text())
     assert alive(hidden)
     await scene.boxes.stop(BOX)
@@ -136,7 +136,7 @@ async def test_stopping_a_box_ends_every_process_of_its_turn(scene: Scene) -> No
 async def test_a_lost_node_is_told_as_such_and_the_box_comes_back_elsewhere_with_its_home(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await scene.counting("echo kept > $HOME/kept; for i in $(seq 300); do echo line $i; sleep 0.1; done")
+    await scene.counting("echo kept > $HOME/.cache/pip/kept; for i in $(seq 300); do echo line $i; sleep 0.1; done")
     scene.cluster.kubelet.add_node("node-2")
     await scene.cluster.kubelet.lose_node("node-1")
     lost = await scene.boxes.fresh(BOX)
@@ -152,7 +152,7 @@ async def test_a_lost_node_is_told_as_such_and_the_box_comes_back_elsewhere_with
     pod = scene.cluster.find("Pod", "boxes", BOX)
     assert pod is not None
     assert pod["spec"]["nodeName"] == "node-2"
-    assert list((scene.cluster.folder / "claims").glob("*/kept"))
+    assert list((scene.cluster.folder / "claims").glob("*/agent/caches/pip/kept"))
 
 
 async def test_an_evicted_box_says_so_and_a_fresh_one_takes_its_place(scene: Scene) -> None:

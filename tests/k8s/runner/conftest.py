@@ -93,10 +93,15 @@ class Box:
 
     @property
     def checkout(self) -> Path:
-        return self.home / "Code" / "o" / "r" / "greenloop" / "issue-1"
+        return self.agent_home / "Code" / "o" / "r" / "greenloop" / "issue-1"
+
+    @property
+    def agent_home(self) -> Path:
+        """The agent's home, while a turn runs."""
+        return self.home / "agent" / "home"
 
     def state(self, told: Told) -> Path:
-        return self.home / ".greenloop" / "turns" / str(told.turn["turn"])
+        return self.home / "runner" / "turns" / str(told.turn["turn"])
 
     def holder(self, told: Told, lock: str) -> int:
         """The process that holds one of a turn's locks: `lock` (it reports the turn) or `supervisor`."""
@@ -109,7 +114,7 @@ class Box:
     def idle(self, told: Told) -> None:
         """Wait until the runner has forgotten the turn."""
         self.service.wait(
-            lambda: not list((self.home / ".greenloop" / "turns").glob(f"*{told.turn['turn']}*")),
+            lambda: not list((self.home / "runner" / "turns").glob(f"*{told.turn['turn']}*")),
             what="for the turn's state to go",
         )
 

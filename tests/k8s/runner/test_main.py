@@ -27,7 +27,7 @@ def test_options_come_from_the_command_line_or_else_from_the_environment() -> No
     assert (options.service, options.box, options.home, options.token_file) == (
         "http://s", "other", Path("/h"), Path("/t"),
     )  # fmt: skip
-    assert (options.parallel, options.orphan_seconds) == (1, 5.0)
+    assert (options.walls.kind, options.orphan_seconds) == ("processes", 5.0)
 
 
 @pytest.mark.parametrize("missing", sorted(REQUIRED))

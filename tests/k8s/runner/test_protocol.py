@@ -58,9 +58,9 @@ def test_a_result_goes_through_json_and_back_unchanged_deletions_included() -> N
     ("change", "said"),
     [
         ({"marker": "no spaces"}, "marker 'no spaces'"),
-        ({"agent_homes": ["/etc"]}, "agent_homes holds '/etc'"),
-        ({"agent_homes": [".gemini/../../x"]}, "not below the home"),
-        ({"agent_homes": [7]}, "turn.agent_homes is [7]"),
+        ({"conversation": ["/etc/*"]}, "conversation holds '/etc/*'"),
+        ({"conversation": [".gemini/../../x"]}, "not below the home"),
+        ({"conversation": [7]}, "turn.conversation is [7]"),
         ({"turn": "../up"}, "turn id '../up'"),
         ({"argv": []}, "argv is empty"),
         ({"argv": "sh"}, "turn.argv is 'sh', not list[str]"),

@@ -175,7 +175,7 @@ def test_a_turn_that_was_cut_off_before_its_agent_started_is_handed_out_again_an
     assert told.output == b"once\n"
     assert len(told.handed_out) == 2
     started.idle(told)
-    assert not (started.home / "cred").exists()
+    assert not (started.agent_home / "cred").exists()
 
 
 def test_credentials_are_taken_away_after_a_crash_and_refreshed_ones_are_not_lost(started: Box) -> None:
@@ -189,13 +189,13 @@ def test_credentials_are_taken_away_after_a_crash_and_refreshed_ones_are_not_los
     started.kill()
     for pid in doomed:
         os.kill(pid, signal.SIGKILL)
-    assert (started.home / "key").exists()
+    assert (started.agent_home / "key").exists()
     started.start()
     result = started.service.result(told)
     assert [base64.b64decode(file.content) for file in result.files] == [b"new\n"]
     started.idle(told)
-    assert not (started.home / "key").exists()
-    assert not (started.home / "auth.json").exists()
+    assert not (started.agent_home / "key").exists()
+    assert not (started.agent_home / "auth.json").exists()
 
 
 def test_a_runner_that_is_asked_to_stop_ends_its_turn_reports_it_and_goes(started: Box) -> None:
@@ -251,7 +251,7 @@ def test_a_fetch_that_outlived_its_runner_is_ended_and_its_locks_are_gone(starte
     started.service.wait(lambda: reached)
     started.service.before_git = None
     os.kill(started.holder(told, "lock"), signal.SIGKILL)
-    store = started.home / ".greenloop/repos/7"
+    store = started.home / "given/repos/7"
     for name in ("shallow.lock", "packed-refs.lock", "objects/tmp_obj"):
         (store / name).touch()
     assert started.service.result(told).exit_code == 0

@@ -1,4 +1,4 @@
-"""Secrets that an agent's own files have kept are covered; nothing else is touched."""
+"""Secrets that a kept conversation holds are covered."""
 
 import sqlite3
 from pathlib import Path
@@ -9,7 +9,6 @@ from tests.k8s.runner.test_turn import encoded
 
 SECRET, SPELLED = "planted-secret-value", "cGxhbnRlZC1zZWNyZXQtdmFsdWU"
 AGENTS = ".greenloop/agents/s_1"
-FOLDERS = (".greenloop/agents", ".local/share/opencode", ".gemini")
 
 
 def put(home: Path, name: str, text: str) -> Path:
@@ -19,18 +18,14 @@ def put(home: Path, name: str, text: str) -> Path:
     return path
 
 
-def test_every_spelling_is_covered_in_place_and_other_folders_stay_as_they_are(tmp_path: Path) -> None:
-    kept = put(tmp_path, f"{AGENTS}/codex/sessions/a.jsonl", f'{{"output": "{SECRET} {SPELLED}"}}\n')
+def test_every_spelling_is_covered_in_place(tmp_path: Path) -> None:
+    kept, other = put(tmp_path, "a.jsonl", f'{{"output": "{SECRET} {SPELLED}"}}\n'), put(tmp_path, "b", "nothing")
     kept.chmod(0o600)
-    spared = put(tmp_path, f"{AGENTS}/codex/auth.json", SECRET)
-    others = [put(tmp_path, name, SECRET) for name in ("Code/o/r/a.txt", ".cache/pip/x", ".greenloop/turns/t/stdout")]
-    link = tmp_path / AGENTS / "link"
-    link.symlink_to(others[0])
-    assert scrub(tmp_path, FOLDERS, [SPELLED, SECRET], spare=[spared]) == 1
+    assert scrub([kept, other], [SPELLED, SECRET]) == 1
     assert kept.read_text() == f'{{"output": "{"*" * 20} {"*" * 27}"}}\n'
-    assert [path.read_text() for path in (spared, *others)] == [SECRET] * 4
-    assert scrub(tmp_path, FOLDERS, [SPELLED, SECRET], spare=[spared]) == 0
-    assert scrub(tmp_path, FOLDERS, []) == 0
+    assert other.read_text() == "nothing"
+    assert scrub([kept, other], [SPELLED, SECRET]) == 0
+    assert scrub([kept], []) == 0
 
 
 def test_a_database_keeps_none_of_it_wherever_in_a_page_it_stood_or_was_deleted(tmp_path: Path) -> None:
@@ -45,7 +40,7 @@ def test_a_database_keeps_none_of_it_wherever_in_a_page_it_stood_or_was_deleted(
     database.commit()
     # the writer was killed: its log stays beside the file
     assert path.with_name("opencode.db-wal").stat().st_size > 0
-    assert scrub(tmp_path, FOLDERS, [SECRET]) == 1
+    assert scrub(path.parent.iterdir(), [SECRET]) == 1
     database.close()
     left = b"".join(each.read_bytes() for each in path.parent.iterdir())
     assert SECRET.encode() not in left
@@ -57,23 +52,26 @@ def test_a_database_keeps_none_of_it_wherever_in_a_page_it_stood_or_was_deleted(
 def test_what_cannot_be_read_goes(tmp_path: Path) -> None:
     broken = put(tmp_path, ".local/share/opencode/opencode.db", "")
     broken.write_bytes(b"SQLite format 3\0" + SECRET.encode())
-    assert scrub(tmp_path, FOLDERS, [SECRET]) == 1
+    assert scrub([broken], [SECRET]) == 1
     assert not broken.exists()
 
 
-def test_a_turn_leaves_no_secret_in_its_agents_folder_but_reads_a_refreshed_login_back(started: Box) -> None:
-    files = [{"path": f"{AGENTS}/auth.json", "content": encoded(b"old"), "read_back": True}]
+def test_of_a_home_only_the_conversation_comes_back_without_secrets_and_to_its_own_session(started: Box) -> None:
+    auth = {"path": f"{AGENTS}/auth.json", "content": encoded(b"old"), "read_back": True}
     script = (
-        f"cd; echo said {SECRET} > {AGENTS}/log; echo new {SECRET} > {AGENTS}/auth.json; "
-        f"for at in .gemini .other; do mkdir $at; echo {SECRET} > $at/log; done"
+        f"cd {AGENTS}; mkdir -p ~/bin x/deep; echo said {SECRET} > x/deep/a.jsonl; echo new {SECRET} > auth.json;"
+        " echo hook > settings.json; echo evil > ~/.bashrc; ln -s auth.json x/l.jsonl; mkfifo x/f.jsonl"
+        " || echo failed"
     )
-    told = started.give(script, None, files=files, agent_homes=FOLDERS)
+    wanted = [f"{AGENTS}/x/**"]
+    told = started.give(f"mkdir -p ~/{AGENTS}; {{ cd; {script}; }}", None, files=[auth], conversation=wanted)
     told.secrets = [SECRET]
     result = started.service.result(told)
     assert [file.content for file in result.files] == [encoded(f"new {SECRET}\n".encode())]
-    started.idle(told)
-    folder = started.home / AGENTS
-    assert [path.name for path in folder.iterdir()] == ["log"]
-    assert (folder / "log").read_text() == f"said {'*' * 20}\n"
-    assert (started.home / ".gemini/log").read_text() == f"{'*' * 20}\n", "an agent's folder comes with the turn"
-    assert (started.home / ".other/log").read_text() == f"{SECRET}\n"
+    listing = "cd; find . -type f -o -type p; find . -name '*.jsonl' -exec cat {} +"
+    told = started.give(listing, None, conversation=wanted)
+    started.service.result(told)
+    assert told.output.decode().split("\n")[:-1] == [f"./{AGENTS}/x/deep/a.jsonl", f"said {'*' * 20}"]
+    other = started.give("cd; find . -type f", None, conversation=[".greenloop/agents/s_2/x/**"])
+    started.service.result(other)
+    assert other.output == b""

@@ -58,10 +58,10 @@ def test_the_environment_is_the_turns_own_and_nothing_of_the_runner(box: Box) ->
     env = dict(line.split("=", 1) for line in told.output.decode().splitlines())
     for name in ("SHLVL", "_", "LC_CTYPE", "OLDPWD"):
         env.pop(name, None)
-    assert env.pop("WHERE") == f"{box.checkout}:{box.home}:{box.state(told)}/files:{{other}}"
+    assert env.pop("WHERE") == f"{box.checkout}:{box.agent_home}:{box.agent_home}/.greenloop/turn:{{other}}"
     assert env.pop("PATH")
     assert env == {
-        "HOME": str(box.home), "PWD": str(box.checkout), "LANG": "C.UTF-8", "TERM": "dumb", "USER": "greenloop",
+        "HOME": str(box.agent_home), "PWD": str(box.checkout), "LANG": "C.UTF-8", "TERM": "dumb", "USER": "greenloop",
         "LOGNAME": "greenloop", "SHELL": "/bin/sh", "GREENLOOP_MARKER": told.turn["marker"], "MODEL_KEY": "k",
         "HTTPS_PROXY": "http://proxy", "REGISTRY": "r",
     }  # fmt: skip
@@ -74,7 +74,7 @@ def test_a_prompt_reaches_the_agent_as_it_is_but_for_the_place_that_only_its_mar
         stdin=f"{said} see {{turn_dir:gl-mine}}/log",
     )  # fmt: skip
     started.service.result(told)
-    files = f"{started.state(told)}/files"
+    files = f"{started.agent_home}/.greenloop/turn"
     assert told.output.decode() == f"{files}\n{said} see {files}/log"
 
 
@@ -84,7 +84,6 @@ def test_files_are_there_for_the_turn_only_and_changed_ones_come_back(started: B
         {"path": ".same", "content": encoded(b"same"), "read_back": True},
         {"path": "{turn_dir}/last.txt", "content": "", "read_back": True},
         {"path": "tool.sh", "content": encoded(b"#!/bin/sh\necho tool\n"), "mode": 0o700},
-        {"path": ".config/kept", "content": encoded(b"kept"), "keep": True},
     ]
     script = "cd; stat -c %a .codex .codex/auth.json; ./tool.sh; echo new > .codex/auth.json"
     script += "; echo last > {turn_dir}/last.txt"
@@ -94,27 +93,37 @@ def test_files_are_there_for_the_turn_only_and_changed_ones_come_back(started: B
     back = {file.path: base64.b64decode(file.content) for file in result.files}
     assert back == {".codex/auth.json": b"new\n", "{turn_dir}/last.txt": b"last\n"}
     started.idle(told)
-    left = {str(path.relative_to(started.home)) for path in files(started.home)}
-    assert left - {".greenloop/lock"} == {".config/kept"}
+    assert [path.relative_to(started.home) for path in files(started.home)] == [Path("runner/lock")]
 
 
-def test_a_credential_is_never_written_through_a_link_that_was_left_there(started: Box, tmp_path: Path) -> None:
+def test_a_link_that_was_left_in_a_home_leads_no_credential_out_of_the_next(started: Box, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "target").write_text("mine")
     started.service.result(started.give(f"ln -s {outside}/target ~/cred; ln -s {outside} ~/folder", None))
-    files = [{"path": "cred", "content": encoded(b"secret")}]
-    assert started.service.result(started.give("cat ~/cred", None, files=files)).exit_code == 0
+    files = [{"path": path, "content": encoded(b"secret"), "read_back": True} for path in ("cred", "folder/cred")]
+    assert started.service.result(started.give("cat ~/cred ~/folder/cred", None, files=files)).exit_code == 0
     assert (outside / "target").read_text() == "mine"
-    result = started.service.result(started.give("true", None, files=[{"path": "folder/cred", "content": ""}]))
-    assert result.reason == protocol.START_FAILED
-    assert "leads out of the home" in result.message
     assert list(outside.iterdir()) == [outside / "target"]
+
+
+def test_no_link_leads_the_runner_to_what_only_it_may_read(started: Box, tmp_path: Path) -> None:
+    (tmp_path / "token").read_text()
+    (tmp_path / "private").mkdir()
+    (tmp_path / "private/a").write_text("private")
+    sha = started.commit({"a": "1", "d/a": "2"})
+    files = [{"path": path, "content": "", "read_back": True} for path in ("cred", "folder/token")]
+    script = f"rm ~/cred; ln -s {tmp_path}/token ~/cred; rm -r ~/folder; ln -s {tmp_path} ~/folder"
+    script += f"; rm -r d; ln -s {tmp_path}/private d; mv ~ ~/../moved; ln -s ~/../moved ~"
+    result = started.service.result(started.give(script, sha, files=files))
+    assert result.files == []
+    assert [(change.path, change.sha) for change in result.changes if change.sha] == []
+    assert b"private" not in b"".join(started.service.told["t_1"].objects.values())
 
 
 OUTSIDE: list[dict[str, object]] = [
     {"workdir": "../elsewhere"},
-    {"workdir": ".greenloop/turns"},
+    {"workdir": ".greenloop/turn"},
     {"workdir": "."},
     {"files": [{"path": "/etc/passwd2", "content": ""}]},
     {"files": [{"path": "x", "content": "%%%"}]},
@@ -180,7 +189,7 @@ def test_a_turn_that_the_service_forgot_is_killed_and_cleaned_away(started: Box)
     told.gone = True
     started.idle(told)
     assert not alive(int(told.output))
-    assert not (started.home / "cred").exists()
+    assert not (started.agent_home / "cred").exists()
     assert told.result is None
     following = started.give("echo next", None)
     assert started.service.result(following).exit_code == 0
@@ -207,7 +216,7 @@ def test_a_line_of_three_megabytes_and_a_last_line_without_an_end_arrive_whole(s
 
 def test_a_prompt_of_two_megabytes_arrives_and_is_not_written_to_disk(started: Box) -> None:
     prompt = "needle-" + "p" * 2_000_000
-    told = started.give(f"wc -c; grep -rl needle[-]p {started.home} | wc -l", None, stdin=prompt)
+    told = started.give(f"wc -c; grep -rl needle[-]p {started.home}/*/ | wc -l", None, stdin=prompt)
     started.service.result(told)
     assert told.output.decode().split() == [str(len(prompt)), "0"]
 
@@ -215,17 +224,6 @@ def test_a_prompt_of_two_megabytes_arrives_and_is_not_written_to_disk(started: B
 def test_turns_follow_one_another_in_the_same_runner(started: Box) -> None:
     for number in range(3):
         assert started.service.result(started.give(f"exit {number}", None)).exit_code == number
-
-
-def test_two_turns_run_at_once_when_the_box_may(box: Box) -> None:
-    box.start("--parallel", "2")
-    sha = box.commit({"a": "1"})
-    first = box.give("until [ -e ~/go ]; do sleep 0.02; done; echo 2 > a", sha)
-    box.service.wait(lambda: first.handed_out)
-    second = box.service.give({**box.turn("touch ~/go; echo 3 > a", sha), "workdir": "Code/o/r/other"})
-    assert box.service.result(second).exit_code == 0
-    assert box.service.result(first).exit_code == 0
-    assert first.objects != second.objects
 
 
 def test_what_is_on_disk_while_an_agent_runs_holds_no_secret(started: Box) -> None:

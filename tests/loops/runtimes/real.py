@@ -195,12 +195,13 @@ def _handed_out(invocation: Invocation) -> dict[str, Any]:
             "mode": file.mode,
             "content": base64.b64encode(file.content).decode(),
             "read_back": file.read_back,
-            "keep": file.keep,
         }
         for file in invocation.files
     ]
     env = {**invocation.env, **invocation.secret_env}
-    return {"argv": list(invocation.argv), "env": env, "stdin": invocation.stdin, "files": files}
+    return {"argv": list(invocation.argv), "env": env, "stdin": invocation.stdin, "files": files} | {
+        "conversation": list(invocation.conversation)
+    }
 
 
 def _sleepers(home: Path) -> set[int]:

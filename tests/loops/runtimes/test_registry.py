@@ -9,11 +9,9 @@ from typer.testing import CliRunner
 
 from app.commands.cli import main
 from loops.guards.keyfiles import by_name
-from loops.protocol.assign_turn import Assignment, as_told
 from loops.runtimes import profiles, registry
 from loops.runtimes.prices import PRICES
 from loops.runtimes.spec import RuntimeSpec
-from loops.store.tables import Turn
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "loops/runtimes"
@@ -78,11 +76,6 @@ class TestEveryPlaceKnows:
         for file in runtime.key_files:
             assert by_name(f"some/folder/{file}", frozenset()) is not None
         assert runtime.key_files or not runtime.package
-
-    def test_the_cleaning_after_a_turn(self, runtime: RuntimeSpec) -> None:
-        told = as_told(Assignment(Turn(public_id="t_1", marker="m", spec={}, limits={}), "token"), {}, [])
-        assert {*runtime.homes, ".greenloop/agents"} <= set(told["agent_homes"])
-        assert runtime.homes or not runtime.package
 
     def test_the_accounts(self, runtime: RuntimeSpec) -> None:
         for each in runtime.accepts:

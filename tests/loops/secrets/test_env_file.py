@@ -27,7 +27,7 @@ SHELL_ONLY = {"BRACES": "${HOME}", "BOTH": "it's $5, \\ and \"", "DOUBLED": "a\\
 
 def test_one_name_a_line_in_quotes_for_the_owner_only() -> None:
     file = env_file("Code/o/r/main/", {"A": "plain", "B_2": "", "C": "a b"})
-    assert (file.path, file.mode, file.secret, file.keep) == ("Code/o/r/main/.env", 0o600, True, False)
+    assert (file.path, file.mode, file.secret) == ("Code/o/r/main/.env", 0o600, True)
     assert file.content.decode() == 'A="plain"\nB_2=""\nC="a b"\n'
 
 

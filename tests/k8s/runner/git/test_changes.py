@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from k8s.runner import protocol
+from k8s.runner import agent_files, protocol
 from k8s.runner.git import changes
 from k8s.runner.git.command import Git, make_private
+from k8s.runner.git.work_tree import WorkTree
 from k8s.runner.protocol import TurnLimits
 from tests.k8s.runner.conftest import Box
 from tests.k8s.runner.double import git
@@ -24,16 +25,15 @@ class Tree:
         self.root = root / "work"
         shutil.copytree(template, self.root, symlinks=True)
         self.private = root / "private"
-        self.git = Git(self.private, work_tree=self.root, index=self.private / "index")
+        self.git = Git(self.private, work_tree=root / "scratch", index=self.private / "index")
         self.commit()
 
     def commit(self) -> None:
-        """Take the last commit and git's index as the base."""
+        """Take the last commit as the base."""
         self.base = git(self.root, "rev-parse", "HEAD")
-        # as the runner does: objects and index aside, where the agent has no say
+        # as the runner does: objects aside, where the agent has no say
         make_private(self.private)
         shutil.copytree(self.root / ".git/objects", self.private / "objects", dirs_exist_ok=True)
-        shutil.copy2(self.root / ".git/index", self.private / "index")
 
     def run(self, script: str) -> None:
         env = {"PATH": os.environ["PATH"], "HOME": str(self.root.parent), "LC_ALL": "C.UTF-8"}
@@ -41,7 +41,8 @@ class Tree:
         subprocess.run(["bash", "-ec", script], cwd=self.root, env={**env, **identity}, check=True, capture_output=True)
 
     def report(self, limits: TurnLimits = LIMITS) -> changes.Report:
-        return changes.find(self.git, self.base, limits)
+        shutil.rmtree(self.root.parent / "scratch", ignore_errors=True)
+        return changes.find(self.git, WorkTree(self.root.parent, self.root.name), self.base, limits)
 
     def expected(self) -> str:
         """The tree that plain git makes of the files, in a repository that nobody has touched."""
@@ -183,11 +184,17 @@ def test_names_that_are_not_utf_8_or_hold_a_newline_and_unreadable_files_are_lef
     (tree.root / "two\nlines").write_text("x")
     (tree.root / "closed").write_text("x")
     # the tests may run as a user who can read everything
-    real = os.access
-    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "closed" and real(path, mode))
+    real = agent_files.read_at
+
+    def read_at(folder: int, name: str | bytes, limit: int) -> bytes | None:
+        if name == b"closed":
+            raise PermissionError(name)
+        return real(folder, name, limit)
+
+    monkeypatch.setattr(agent_files, "read_at", read_at)
     report = tree.report()
     assert report.changes == []
-    assert report.left_out == [
+    assert sorted(report.left_out) == [
         "caf\\xe9 (its name is not UTF-8)",
         "closed (it cannot be read)",
         "two\\nlines (its name holds a newline)",

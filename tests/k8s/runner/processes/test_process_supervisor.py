@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from k8s.runner.processes import process_supervisor, process_tree
+from k8s.runner.processes.agent_box import AgentBox
+from k8s.runner.processes.walls import Walls
 from k8s.runner.protocol import AssignedTurn
 from k8s.runner.state import Home, TurnState, held
 from tests.k8s.runner.conftest import alive, remains
@@ -55,7 +57,10 @@ class Kept:
         self.state.make(AssignedTurn(turn="t_1", marker=self.marker, workdir="w", argv=list(argv)))
         env = {"PATH": os.environ["PATH"], process_tree.MARKER_NAME: self.marker}
         task = process_supervisor.Task(list(argv), env, root, stdin, self.marker, seconds, output)
-        self.pid = process_supervisor.start(self.state, task)
+        with self.state.box.open("w") as held_by_box:
+            box = AgentBox(Walls().open(home.agent, home.given, None, held_by_box.fileno()))
+        self.pid = process_supervisor.start(self.state, task, box)
+        box.close()
 
     def ended(self, within: float = 60) -> dict[str, object]:
         until = time.monotonic() + within
