@@ -4,7 +4,8 @@ Only promises without a doubt count: a workflow with a filter on paths may be ri
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from math import floor
 from typing import Any
 
 from github.checks.model import Run
@@ -19,41 +20,72 @@ OPENING = frozenset({"opened", "synchronize", "reopened"})  # what a pull reques
 _PARTS = re.compile(r"\*\*|\*|\?|\+|[^*?+]+")
 
 
-async def late_workflows(
-    repository: RepositoryHandle, sha: str, runs: tuple[Run, ...], *, branch: str, base: str | None
-) -> tuple[str, ...]:
-    """The paths of the workflows that have to run for this commit on `branch`, and have no run yet.
-
-    `base` is the base of its pull request, None without one. Nothing where the commit was pushed with a workflow's own
-    GITHUB_TOKEN, which starts no workflows.
-    """
+async def workflows_at(repository: RepositoryHandle, sha: str) -> tuple[str, ...]:
+    """The paths of the workflow files of a commit."""
     try:
         listed = await repository.get(f"contents/{FOLDER}", params={"ref": sha})
     except (NotFound, Forbidden):
         return ()
-    paths = [str(each["path"]) for each in listed if str(each.get("name")).endswith((".yml", ".yaml"))]
+    return tuple(str(each["path"]) for each in listed if str(each.get("name")).endswith((".yml", ".yaml")))
+
+
+async def late_workflows(
+    repository: RepositoryHandle,
+    sha: str,
+    runs: Sequence[Run],
+    paths: Sequence[str],
+    *,
+    branch: str,
+    base: str | None,
+    ready_at: float | None = None,
+) -> tuple[str, ...]:
+    """Those of the workflows `paths` that have to run for this commit on `branch`, and have no run among `runs` yet.
+
+    `base` is the base of its pull request, None without one. `ready_at` is when that stopped being a draft, in seconds
+    of GitHub's clock: a workflow that wants to know runs once more.
+    """
     begun = {run.path for run in runs}
+    again = {run.path for run in runs if ready_at is not None and _is_since(run, ready_at)}
     late = []
     for path in paths:
-        if path not in begun and await _promised(repository, path, sha, branch, base):
+        if path in again or (path in begun and (ready_at is None or base is None)):
+            continue
+        on = await _triggers(repository, path, sha)
+        wanted = path not in begun and runs_for(on, branch, base)
+        if wanted or (ready_at is not None and base is not None and runs_when_ready(on, base)):
             late.append(path)
-    return () if late and await _by_a_workflow(repository, sha) else tuple(late)
+    return tuple(late)
 
 
-async def _promised(repository: RepositoryHandle, path: str, sha: str, branch: str, base: str | None) -> bool:
+def _is_since(run: Run, ready_at: float) -> bool:
+    """Whether a run may be for the pull request that is ready: GitHub tells whole seconds, and so does its clock."""
+    return run.event == "pull_request" and run.created_at >= floor(ready_at) - 1
+
+
+async def _triggers(repository: RepositoryHandle, path: str, sha: str) -> Any:
+    """What the workflow file has under `on`; None where it cannot be read."""
     try:
         node, problems = read_yaml(await file_at(repository, path, sha) or b"")
     except GitHubError:
-        return False
+        return None
     if problems or node is None or not isinstance(node.value, dict):
-        return False
-    return runs_for(node.value.get("on", node.value.get(True)), branch, base)  # YAML 1.1 reads a bare `on` as true
+        return None
+    return node.value.get("on", node.value.get(True))  # YAML 1.1 reads a bare `on` as true
 
 
-async def _by_a_workflow(repository: RepositoryHandle, sha: str) -> bool:
+async def by_a_workflow(repository: RepositoryHandle, sha: str) -> bool:
+    """Whether a commit says that a workflow made it. Whoever pushed it is not told: that may be somebody else."""
     found = await repository.get(f"commits/{sha}")
     people = (found.get("author") or {}, found.get("committer") or {})
     return any(each.get("login") == ACTIONS_BOT for each in people)
+
+
+def runs_when_ready(on: Any, base: str) -> bool:
+    """Whether a workflow with this `on` surely runs when a pull request into `base` stops being a draft."""
+    wanted = on.get("pull_request") if isinstance(on, Mapping) else None
+    if not isinstance(wanted, Mapping) or "ready_for_review" not in _listed(wanted.get("types")):
+        return False
+    return _takes({name: value for name, value in wanted.items() if name != "types"}, base)
 
 
 def runs_for(on: Any, branch: str, base: str | None) -> bool:

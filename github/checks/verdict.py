@@ -23,6 +23,7 @@ class Verdict(StrEnum):
     """RUNNING is the only one that is not final; OVERDUE means that the longest wait has passed.
 
     CANCELLED: nothing failed, but checks were cancelled or went stale, so they prove nothing until they are run again.
+    UNSTARTED: a workflow pushed the commit with its own token, so GitHub starts no workflows for it.
     """
 
     RUNNING = "running"
@@ -34,6 +35,7 @@ class Verdict(StrEnum):
     CONFLICTED = "conflicted"
     MISSING_REQUIRED = "missing_required"
     OVERDUE = "overdue"
+    UNSTARTED = "unstarted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ def settle(snapshot: Snapshot, rules: Checks, *, now: float, since: float, leave
     A red head does not wait for statuses. `leave_optional`: a red check that nobody requires is not red any more, since
     repairing it was tried in vain.
     """
-    required = tuple(each for each in snapshot.required if not _ignored(each.name, rules))
+    required = tuple(each for each in snapshot.required if not ignored(each.name, rules))
     found = _sort(snapshot, rules, bool(required), now, since, leave_optional)
     red = found.red
     missing = tuple(each for each in required if not any(each.matches(check) for check in snapshot.checks))
@@ -152,7 +154,7 @@ def _sort(
     snapshot: Snapshot, rules: Checks, some_required: bool, now: float, since: float, leave_optional: bool
 ) -> _Sorted:
     red, running, green, awaiting, cancelled = [], [], [], [], []
-    excused = [each for each in snapshot.excused if not _ignored(each.check.name, rules)]
+    excused = [each for each in snapshot.excused if not ignored(each.check.name, rules)]
     over = now >= since + rules.longest_wait_minutes * 60
     idle = rules.status_idle_minutes
     for check in snapshot.checks:
@@ -191,7 +193,7 @@ def _sort(
 
 def _left_out(check: Check, rules: Checks, optional: bool) -> str | None:
     """Why the repository's settings leave the check out; None where they do not."""
-    if _ignored(check.name, rules):
+    if ignored(check.name, rules):
         return "is left out by `checks.ignore`"
     if rules.required_only and not check.required:
         return "is left out by `checks.required_only`"
@@ -200,7 +202,8 @@ def _left_out(check: Check, rules: Checks, optional: bool) -> str | None:
     return None
 
 
-def _ignored(name: str, rules: Checks) -> bool:
+def ignored(name: str, rules: Checks) -> bool:
+    """Whether the repository's settings say not to look at a check of that name."""
     return any(fnmatchcase(name, glob) for glob in rules.ignore)
 
 

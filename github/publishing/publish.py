@@ -123,16 +123,16 @@ def _no_workflows(why: str) -> WorkflowsPermissionMissing:
 
 async def _place(repository: RepositoryHandle, wanted: Publication, commit: str, tip: str | None) -> Published:
     if tip in (None, wanted.parent):
-        await _point(repository, wanted.branch, commit, new=tip is None)
+        await point(repository, wanted.branch, commit, new=tip is None)
         return Published(commit, commit)
     return Published(
         commit, await merge(repository, wanted.branch, wanted.parent, commit, tip, wanted.turn), merged=True
     )
 
 
-async def _point(repository: RepositoryHandle, branch: str, commit: str, *, new: bool) -> None:
-    """Make or move the branch. GitHub may not know a commit yet that it made a moment ago: then the same one is tried
-    again, since one made anew would be as young each time."""
+async def point(repository: RepositoryHandle, branch: str, commit: str, *, new: bool) -> None:
+    """Make the branch, or move it forward. GitHub may not know a commit yet that it made a moment ago: then the same
+    one is tried again, since one made anew would be as young each time."""
     act = branches.create if new else branches.fast_forward
     for seconds in VISIBLE_AFTER:
         try:

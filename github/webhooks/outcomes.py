@@ -106,6 +106,7 @@ class Change(StrEnum):
     BRANCH_MOVED = "branch_moved"
     BRANCH_DELETED = "branch_deleted"
     PULL_OPENED = "pull_opened"
+    PULL_READY = "pull_ready"
     PULL_REOPENED = "pull_reopened"
     PULL_CLOSED = "pull_closed"
     PULL_MERGED = "pull_merged"

@@ -89,9 +89,10 @@ def _pull_request(event: Event, repo: Repo, me: Me) -> Outcome:
             after=event.after or subject.head_sha,
         )
     outcome = _opened_or_marked(event, repo, me, subject, own_text(Where.PULL, pull), pull)
-    if isinstance(outcome, Ignored) and event.action in ("opened", "reopened", "ready_for_review"):
-        change = Change.PULL_REOPENED if event.action == "reopened" else Change.PULL_OPENED
-        return LifecycleEvent(change, repo.installation_id, repo, actor, subject=subject)
+    if event.action == "ready_for_review" and me.is_me(actor):
+        return Ignored("our own act")
+    if isinstance(outcome, Ignored) and event.action in _OPEN:
+        return LifecycleEvent(_OPEN[event.action], repo.installation_id, repo, actor, subject=subject)
     return outcome
 
 
@@ -217,6 +218,11 @@ def _edit_adds_mention(event: Event, me: Me, title: str | None, body: str | None
     return read(old_body, me.names) is None and read(old_title, me.names) is None
 
 
+_OPEN = {
+    "opened": Change.PULL_OPENED,
+    "reopened": Change.PULL_REOPENED,
+    "ready_for_review": Change.PULL_READY,
+}
 _WITHOUT_REPOSITORY: dict[str, Callable[[Event], Outcome]] = {
     "installation": installation,
     "installation_repositories": installation_repositories,

@@ -1,18 +1,18 @@
 """Asking GitHub for the whole state of a head commit, and keeping what it said."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from github.checks import verdict
-from github.checks.expected import late_workflows
 from github.checks.model import Check, Snapshot
 from github.checks.state import snapshot
 from github.client.repository import RepositoryHandle
 from github.repositories import queries
+from loops.checks.expecting import with_expected
 from loops.context import Clock, Loop
 from loops.conversations.pull_state import has_ended, may_be_late
 from loops.sessions import decide
-from loops.sessions.snapshots import rules, settings
+from loops.sessions.snapshots import rules
 from loops.store import journal
 from loops.store.database import Database
 from loops.store.locking import locked
@@ -55,7 +55,7 @@ async def fresh_state(loop: Loop, session: Session, sha: str, *, max_age: float 
     if pull is not None and pull.head_sha != sha and await _moved(loop.clock, loop.database, repo, session, sha):
         return None
     base = pull.base_ref if pull else session.base_branch
-    since = session.pushed_at or session.created_at
+    since = max(session.pushed_at or session.created_at, session.ready_at or 0.0)
     ahead = loop.github.transport.offset
 
     async def judged(max_age: float, rules_age: float) -> tuple[Snapshot, verdict.HeadState]:
@@ -73,29 +73,8 @@ async def fresh_state(loop: Loop, session: Session, sha: str, *, max_age: float 
     found, state = await judged(max_age, queries.SOON)
     if state.verdict in WELL:
         found, state = await judged(queries.STEP, 0.0)
-    state = await _with_late(repo, session, found, state, base if pull else None, since=since, now=asked_at)
+    state = await with_expected(loop, repo, session, found, state, base if pull else None, now=asked_at)
     return Fresh(repo, sha, state, asked_at)
-
-
-async def _with_late(
-    repo: RepositoryHandle,
-    session: Session,
-    found: Snapshot,
-    state: verdict.HeadState,
-    base: str | None,
-    *,
-    since: float,
-    now: float,
-) -> verdict.HeadState:
-    """The state, as long as workflows may still begin that the commit's own files promise."""
-    left = since + settings(session.config).checks.late_minutes * 60 - now
-    if state.verdict not in (verdict.Verdict.GREEN, verdict.Verdict.NONE) or left <= 0 or session.branch is None:
-        return state
-    late = await late_workflows(repo, found.sha, found.runs, branch=session.branch, base=base)
-    if not late:
-        return state
-    words = f"waiting for {', '.join(f'`{path}`' for path in late[:5])}, which has to run and has not begun"
-    return replace(state, verdict=verdict.Verdict.RUNNING, explanation=words, look_again=min(left, 15.0))
 
 
 async def _moved(clock: Clock, database: Database, repo: RepositoryHandle, session: Session, sha: str) -> bool:
@@ -113,7 +92,7 @@ async def _moved(clock: Clock, database: Database, repo: RepositoryHandle, sessi
     now = clock()
     async with database.write() as tx:
         fresh = await locked(tx, Session, session.id)
-        fresh.head_sha, fresh.pushed_at = tip, now
+        fresh.head_sha, fresh.pushed_at, fresh.moved_by = tip, now, None
         text = f"{session.branch} moved to {tip[:12]}"
         await journal.append(tx, session.id, [("status", {"text": text})], at=now)
     return True

@@ -27,6 +27,7 @@ PULL_STATES = {
     Change.PULL_CLOSED: PullState.CLOSED,
     Change.PULL_MERGED: PullState.MERGED,
     Change.PULL_OPENED: PullState.OPEN,
+    Change.PULL_READY: PullState.OPEN,
     Change.PULL_REOPENED: PullState.OPEN,
 }
 

@@ -16,6 +16,7 @@ from loops.boxes.capacity import call_queue
 from loops.boxes.reaper import end_box_of
 from loops.checks.attempt import repair
 from loops.checks.look import leave_optional, look_at_checks
+from loops.checks.start_checks import start_checks
 from loops.comments.update_comment import update_comment
 from loops.context import Loop
 from loops.conversations.pull_state import ENDS
@@ -62,6 +63,7 @@ STEPS: Mapping[type, Step] = {
     decide.LookAtChecks: look_at_checks,
     decide.RepairChecks: repair,
     decide.LeaveOptional: leave_optional,
+    decide.StartChecks: start_checks,
     decide.MarkReady: mark_ready,
     decide.Finish: finish,
 }

@@ -39,10 +39,12 @@ async def take_hint(loop: Loop, hint: Hint) -> Decision:
             await make_due(tx, session_id, now + DEBOUNCE)
     if watching:
         return Decision("hint", hint.source, watching[0])
+    repo = _handle(loop, hint)
+    if late := await take_late(loop, repo, hint):
+        return late
     if not hint.failed:
         return Decision("ignored", f"nobody waits for the checks of {hint.sha[:12]}")
-    repo = _handle(loop, hint)
-    return await take_late(loop, repo, hint) or await _unasked(loop, repo, hint)
+    return await _unasked(loop, repo, hint)
 
 
 async def take_opened(loop: Loop, news: LifecycleEvent) -> Decision:

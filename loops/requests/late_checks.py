@@ -11,6 +11,7 @@ from loops.context import Clock, Loop
 from loops.conversations.finding import asked_and_ended_well, lock
 from loops.conversations.watching import watch_again
 from loops.requests.decision import Decision
+from loops.sessions.reasons import Outcome
 from loops.sessions.snapshots import rules
 from loops.store import journal
 from loops.store.locking import locked
@@ -19,27 +20,35 @@ from loops.store.tables import Session
 
 
 async def take_late(loop: Loop, repo: RepositoryHandle, hint: Hint) -> Decision | None:
-    """Let the session go on that a person asked for, with its conversation and its cap as they were.
+    """Let the session go on that a person asked for, with its conversation and its cap as they were: with what is red,
+    or with the first check that comes at all.
 
     None where none ended well on this commit, or it is not the head any more.
     """
     async with loop.database.read() as tx:
         session = await asked_and_ended_well(tx, hint.repo.id, hint.sha)
-    if session is None or not await _is_head(repo, session, hint.sha):
+    if session is None or not (hint.failed or session.outcome == Outcome.NO_CHECKS):
         return None
+    if not await _is_head(repo, session, hint.sha):
+        return None
+    if not hint.failed:
+        return await _go_on(loop, session, hint.sha, "a check came after the end")
     checks = rules(loop.options, session.config)
     given_up = left_alone(session, hint.sha)
     if not await is_red(loop.clock, loop.me, repo, hint.sha, session.base_branch, checks, leave_optional=given_up):
         return nothing_red(hint.sha)
+    return await _go_on(loop, session, hint.sha, "red checks after the end")
+
+
+async def _go_on(loop: Loop, session: Session, sha: str, why: str) -> Decision:
     now = loop.clock()
     async with loop.database.write() as tx:
-        await lock(tx, hint.repo.id)
+        await lock(tx, session.repository_id)
         fresh = await locked(tx, Session, session.id)
-        if fresh.status is SessionStatus.COMPLETED and fresh.head_sha == hint.sha:
+        if fresh.status is SessionStatus.COMPLETED and fresh.head_sha == sha:
             await watch_again(tx, fresh, now)
-            text = f"a check of {hint.sha[:12]} is red after the end"
-            await journal.append(tx, fresh.id, [("status", {"text": text})], at=now)
-    return Decision("started", "red checks after the end", session.id)
+            await journal.append(tx, fresh.id, [("status", {"text": f"{why}, on {sha[:12]}"})], at=now)
+    return Decision("started", why, session.id)
 
 
 async def _is_head(repo: RepositoryHandle, session: Session, sha: str) -> bool:

@@ -44,11 +44,17 @@ async def _tell_session(tx: AsyncSession, session: Session, news: LifecycleEvent
         if session.pull_number not in (None, news.subject.number):
             return  # the fork's, which our own pull request outlives
         # GitHub keeps no order among deliveries: that it was opened may come after that it was closed
-        if news.change is not Change.PULL_OPENED or session.pull_state is None:
+        if news.change not in (Change.PULL_OPENED, Change.PULL_READY) or session.pull_state is None:
             session.pull_state = PULL_STATES[news.change]
+        if news.change is Change.PULL_READY and session.status in OPEN_SESSION:
+            session.pull_draft, session.ready_at, session.hint_at = False, now, now
+            await tx.flush()
+            await make_due(tx, session.id, now)
     if news.change is Change.BRANCH_MOVED:
-        if session.status is SessionStatus.WAITING and news.after and news.after != session.head_sha:
-            session.head_sha, session.pushed_at, session.hint_at = news.after, now, now
+        if session.status is SessionStatus.WAITING and news.after:
+            if news.after != session.head_sha:
+                session.head_sha, session.pushed_at = news.after, now
+            session.moved_by, session.hint_at = news.actor.login if news.actor else None, now
             await tx.flush()
             await make_due(tx, session.id, now)
     elif news.change in ENDS:

@@ -23,6 +23,7 @@ log = structlog.get_logger(__name__)
 
 GIVE_UP_AFTER = 20
 BACK_OFF_LIMIT = 120.0
+OPENED = (Change.PULL_OPENED, Change.PULL_READY, Change.PULL_REOPENED)
 MOST_DEATHS = 2
 """Processes that may end over a delivery, or readings of it that fail, before it is put aside."""
 
@@ -102,7 +103,7 @@ async def _handle(loop: Loop, guid: str, outcome: Outcome) -> Decision:
             return await take_hint(loop, outcome)
         case LifecycleEvent():
             noted = await take_lifecycle_event(loop, outcome)
-            opened = outcome.change in (Change.PULL_OPENED, Change.PULL_REOPENED) and noted.session_id is None
+            opened = outcome.change in OPENED and noted.session_id is None
             return await take_opened(loop, outcome) if opened else noted
         case Declined():
             return await decline(loop, outcome)

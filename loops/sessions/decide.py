@@ -123,6 +123,13 @@ class LeaveOptional:
 
 
 @dataclass(frozen=True)
+class StartChecks:
+    """GitHub starts no checks for this commit: something has to be pushed on top of it."""
+
+    sha: str
+
+
+@dataclass(frozen=True)
 class MarkReady:
     """The checks are green: the pull request is no draft any more."""
 
@@ -152,6 +159,7 @@ Action = (
     | LookAtChecks
     | RepairChecks
     | LeaveOptional
+    | StartChecks
     | MarkReady
     | Finish
     | Sleep
@@ -241,6 +249,8 @@ def _checks(now: SessionSnapshot, head: str) -> Action:
             return MarkReady() if now.draft else Finish(SessionStatus.COMPLETED, outcome=outcome)
         case "red":
             return RepairChecks(head)
+        case "unstarted":
+            return StartChecks(head)
         case "conflicted":
             return Finish(SessionStatus.FAILED, reason=Reason.CONFLICT, note=checks.explanation)
         case "missing_required" | "overdue":

@@ -49,14 +49,14 @@ async def mark_ready(loop: Loop, session: Session, _action: decide.MarkReady) ->
 
     Its checks are watched once more: jobs that were skipped in a draft run now.
     """
+    ready_at = loop.clock()  # before it is asked for, so that no run that this starts is older
     if session.pull_number is not None:
         async with loop.database.read() as tx:
             repository = await tx.get_one(Repository, session.repository_id)
         await pulls.mark_ready(loop.handle(repository), session.pull_number)
     async with loop.database.write() as tx:
         fresh = await locked(tx, Session, session.id)
-        fresh.pull_draft = False
-        fresh.pushed_at = fresh.hint_at = loop.clock()
+        fresh.pull_draft, fresh.ready_at, fresh.hint_at = False, ready_at, loop.clock()
 
 
 async def _has_open_turn(tx: AsyncSession, session_id: int) -> bool:

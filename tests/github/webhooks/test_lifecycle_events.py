@@ -25,7 +25,7 @@ NEWS = [
     ),
     ("pull_request", event(action="opened", pull_request=pull()), Change.PULL_OPENED),
     ("pull_request", event(action="reopened", pull_request=pull()), Change.PULL_REOPENED),
-    ("pull_request", event(action="ready_for_review", pull_request=pull(None)), Change.PULL_OPENED),
+    ("pull_request", event(action="ready_for_review", pull_request=pull(None)), Change.PULL_READY),
     ("pull_request", event(action="closed", pull_request=pull(state="closed", merged=False)), Change.PULL_CLOSED),
     ("pull_request", event(action="closed", pull_request=pull(state="closed", merged=True)), Change.PULL_MERGED),
     ("pull_request", event(action="synchronize", pull_request=pull(), before="b" * 40, after=SHA), Change.BRANCH_MOVED),
