@@ -217,7 +217,7 @@ def _but(excused: Sequence[Excused]) -> str:
 
 def _names(checks: Iterable[Check]) -> str:
     # a push and its pull request run the same job, each as a check of the same name
-    counted = Counter(check.name for check in checks)
+    counted = Counter(check.shown_name for check in checks)
     names = [f"`{name}`" + (f" ×{count}" if count > 1 else "") for name, count in counted.items()]
     shown = ", ".join(names[:5])
     return f"{shown} and {len(names) - 5} more" if len(names) > 5 else shown

@@ -7,12 +7,16 @@ from github.publishing.pushrules import Push, would_refuse
 from github.repositories.queries import STEP, branch, facts, head
 from github.repositories.refs import branch_problem
 
+MERGE_QUEUE = "gh-readonly-queue/"
+
 
 async def refuse_unless_ours_to_write(repository: RepositoryHandle, name: str) -> None:
-    """Raise RefusedBranch for the default branch, a protected one, or a name that is no branch's.
+    """Raise RefusedBranch for the default branch, a protected one, a merge queue's, or a name that is no branch's.
 
     GitHub is asked in each step: no configuration and no memory of ours can make the default branch writable.
     """
+    if name.lower().startswith(MERGE_QUEUE):
+        raise RefusedBranch(f"{name!r} is a merge queue's own branch, to which nobody pushes: use another branch")
     if problem := branch_problem(name):
         raise RefusedBranch(f"{name!r} is no branch name: {problem}")
     known = await facts(repository, max_age=STEP)

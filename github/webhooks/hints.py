@@ -1,5 +1,6 @@
 """Events about checks. They are only hints to ask GitHub for the whole state; our own check's buttons are requests."""
 
+import re
 from collections.abc import Iterable
 
 from github.webhooks.commands import Command, Retry, of_button
@@ -10,6 +11,8 @@ from github.webhooks.sources import CheckButton
 from github.webhooks.subjects import actor_of
 
 _QUEUE = "gh-readonly-queue/"
+# https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/merging-a-pull-request-with-a-merge-queue
+_QUEUED = re.compile(r"gh-readonly-queue/.+/pr-(\d+)-[0-9a-f]{40,64}")
 FAILED = frozenset({"failure", "error", "timed_out", "startup_failure"})
 
 
@@ -89,10 +92,13 @@ def _hint(
 ) -> Outcome:
     if not sha:
         return Ignored(f"{source} without a commit")
-    if branch and branch.removeprefix("refs/heads/").startswith(_QUEUE):
-        return Ignored("a merge queue's own branch")
     failed = (conclusion or "") in FAILED
-    return Hint(repo, sha, source, branch or "", _numbers(pulls, repo), run_id, run_attempt, failed)
+    name = (branch or "").removeprefix("refs/heads/")
+    queued = _QUEUED.fullmatch(name)
+    if name.startswith(_QUEUE) and not (queued and failed):
+        return Ignored("a merge queue's own branch")
+    number = int(queued[1]) if queued else 0
+    return Hint(repo, sha, source, branch or "", _numbers(pulls, repo), run_id, run_attempt, failed, number)
 
 
 def _numbers(pulls: Iterable[PullRequest | None] | None, repo: Repo) -> tuple[int, ...]:

@@ -74,7 +74,8 @@ class Hint:
     """Something about the checks of `sha` changed: time to ask GitHub for their whole state.
 
     `pulls` lists pull requests of this repository only; it is empty for forks. `failed` says that it speaks of a
-    failure, so that an unwatched commit may be worth a look.
+    failure, so that an unwatched commit may be worth a look. `queued_pull` is the pull request that a merge queue made
+    the commit of, merged with its base; 0 for all others.
     """
 
     repo: Repo
@@ -85,6 +86,7 @@ class Hint:
     run_id: int = 0
     run_attempt: int = 0
     failed: bool = False
+    queued_pull: int = 0
 
 
 class Change(StrEnum):

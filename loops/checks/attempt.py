@@ -13,6 +13,7 @@ from loops.checks.collect import CHECKS, MOST_CHECKS, CollectedCheck, Failure, c
 from loops.checks.distiller import distiller
 from loops.checks.last_passing import last_passing
 from loops.checks.look import Fresh, fresh_state, leave_optional, store_state
+from loops.checks.merge_queue import leave_queue
 from loops.checks.next_attempt import GiveUp, History, Repair, Rerun, asked_about_checks, choose
 from loops.checks.repair_owner import RepairOwner, repair_owner
 from loops.checks.rerun_jobs import go_on, run_again, spent, wishes
@@ -73,6 +74,8 @@ async def repair(loop: Loop, session: Session, action: decide.RepairChecks) -> f
         await _give_up(loop, session, now, GiveUp(Reason.AUTOFIX_OFF, ""))
         return None
     match choose(failed, known, history, cap=session.cap, reruns=loop.options.reruns):
+        case Rerun() if all(check.in_queue for check in state.red):
+            await leave_queue(loop, session, action.sha)
         case Rerun(again):
             return await run_again(loop, repo, session, f"{action.sha}:{len(wished) + 1}", again)
         case GiveUp() as chosen:
@@ -124,6 +127,7 @@ async def _start(loop: Loop, session: Session, sha: str, past: Past, chosen: Rep
         checks=tuple(_shown(each) for each in failed),
         logs=tuple(each.first.log_name for each in failed if each.first.log),
         not_ours=tuple(chosen.not_ours),
+        queued=all(check.in_queue for each in failed for check in each.checks),
     )
     async with loop.database.write() as tx:
         if sha in (await _past(tx, session)).heads:

@@ -79,7 +79,7 @@ async def collect(
 
 def failures(found: Sequence[CollectedCheck]) -> list[Failure]:
     """The failures in what was found: jobs that failed alike are one."""
-    merged = merge([(each.check.name, each.distilled) for each in found])
+    merged = merge([(each.check.shown_name, each.distilled) for each in found])
     return [
         Failure(
             each.jobs,

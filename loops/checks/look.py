@@ -9,6 +9,7 @@ from github.checks.state import snapshot
 from github.client.repository import RepositoryHandle
 from github.repositories import queries
 from loops.checks.expecting import with_expected
+from loops.checks.merge_queue import with_queued
 from loops.context import Clock, Loop
 from loops.conversations.pull_state import has_ended, may_be_late
 from loops.sessions import decide
@@ -62,6 +63,7 @@ async def fresh_state(loop: Loop, session: Session, sha: str, *, max_age: float 
         found = await snapshot(
             repo, sha, own_app_id=loop.me.app_id, base=base, pull=pull, max_age=max_age, rules_age=rules_age
         )
+        found = await with_queued(loop, repo, session, found, max_age=max_age)
         return found, verdict.settle(
             found,
             rules(loop.options, session.config),
@@ -153,7 +155,7 @@ def _check(check: Check) -> dict[str, Any]:
     return {
         "kind": check.kind.value,
         "id": check.id,
-        "name": check.name,
+        "name": check.shown_name,
         "conclusion": check.conclusion,
         "url": check.url,
         "required": check.required,

@@ -114,7 +114,10 @@ class FailedCheck:
 
 @dataclass(frozen=True)
 class ChecksPrompt:
-    """Checks went red on `sha`. `attempt` counts from 1 up to `cap`; `earlier` says in a line each what was tried."""
+    """Checks went red on `sha`. `attempt` counts from 1 up to `cap`; `earlier` says in a line each what was tried.
+
+    `queued`: they did so where a merge queue merged `sha` with its base.
+    """
 
     kind: ClassVar[str] = "checks"
     turn: TurnContext
@@ -125,6 +128,7 @@ class ChecksPrompt:
     number: int | None = None
     earlier: tuple[str, ...] = ()
     not_ours: tuple[str, ...] = ()
+    queued: bool = False
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,10 @@ class ReviewText:
 
 @dataclass(frozen=True)
 class RedChecks:
-    """A commit whose checks are red; `checks` as the prompt shows them, `logs` the names of stored logs."""
+    """A commit whose checks are red; `checks` as the prompt shows them, `logs` the names of stored logs.
+
+    `queued`: they are red only where a merge queue merged it with its base.
+    """
 
     sha: str
     attempt: int
@@ -69,6 +72,7 @@ class RedChecks:
     checks: tuple[dict[str, Any], ...] = ()
     logs: tuple[str, ...] = ()
     not_ours: tuple[str, ...] = ()
+    queued: bool = False
 
 
 @dataclass(frozen=True)

@@ -86,6 +86,7 @@ async def _prompt(
                 cap=session.cap,
                 number=session.pull_number,
                 not_ours=red.not_ours,
+                queued=red.queued,
             )
         case Conflict() as conflict:
             return contexts.ConflictPrompt(

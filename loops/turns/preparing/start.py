@@ -82,7 +82,7 @@ async def _begin(loop: Loop, repo: RepositoryHandle, session: Session, turn: Tur
     if session.approved_sha is not None:
         return await _fork(loop, repo, session, turn, branch, tip)
     if tip is not None:
-        merge = await _red(repo, session, turn, base, tip)
+        merge = await _red(repo, session, turn, base, tip) or await _queued(repo, turn, base, base_sha, tip)
         return StartingPoint(tip, f"refs/heads/{branch}", branch, base, base_sha, merge=merge)
     return StartingPoint(base_sha, f"refs/heads/{base}", branch, base, base_sha)
 
@@ -154,6 +154,14 @@ async def _red(repo: RepositoryHandle, session: Session, turn: Turn, base: str, 
     if session.subject_kind is not SubjectKind.BRANCH or not isinstance(about, RedChecks):
         return None
     return None if await _holds(repo, tip, about.sha) else (f"refs/heads/{base}", about.sha)
+
+
+async def _queued(repo: RepositoryHandle, turn: Turn, base: str, base_sha: str, tip: str) -> tuple[str, str] | None:
+    """The base branch, where the checks are red only with it: a merge queue says what the two are together."""
+    about = ask_of(turn).about
+    if not isinstance(about, RedChecks) or not about.queued or await _holds(repo, tip, base_sha):
+        return None
+    return f"refs/heads/{base}", base_sha
 
 
 async def _holds(repo: RepositoryHandle, tip: str, sha: str) -> bool:

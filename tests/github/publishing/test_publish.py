@@ -160,7 +160,7 @@ async def test_the_default_branch_and_what_is_no_branch_are_refused_in_code(repo
     async def content_of(_sha: str) -> bytes:
         return b""
 
-    for name in ("trunk", "Trunk", "a..b", "", "refs/heads/x", "HEAD"):
+    for name in ("trunk", "Trunk", "a..b", "", "refs/heads/x", "HEAD", f"gh-readonly-queue/trunk/pr-1-{sha}"):
         message = commit_message("Fix", "", turn="t_1")
         with pytest.raises(RefusedBranch):
             await publish(

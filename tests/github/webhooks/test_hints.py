@@ -26,6 +26,30 @@ def test_events_about_checks_are_hints_also_for_our_own_pushes(name: str, payloa
     assert (found.sha, found.source, found.repo.id) == (SHA, name, 7)
 
 
+QUEUE = f"gh-readonly-queue/release/1.x/pr-12-{SHA}"
+IN_QUEUE = [
+    ("check_run", {"check_run": check_run(conclusion="failure", check_suite={"head_branch": QUEUE, "head_sha": SHA})}),
+    (
+        "check_suite",
+        {"check_suite": {"head_sha": SHA, "head_branch": QUEUE, "conclusion": "timed_out", "app": {"id": 2}}},
+    ),
+    ("workflow_run", {"workflow_run": {"head_sha": SHA, "head_branch": QUEUE, "conclusion": "failure"}}),
+    ("status", {"sha": SHA, "state": "error", "branches": [{"name": QUEUE}]}),
+]
+
+
+@pytest.mark.parametrize(("name", "payload"), IN_QUEUE)
+def test_what_fails_in_a_merge_queue_names_the_pull_request_that_was_tried(name: str, payload: dict[str, Any]) -> None:
+    found = outcome(name, event(action="completed", **payload))
+    assert isinstance(found, Hint), found
+    assert (found.queued_pull, found.failed) == (12, True)
+
+
+def test_what_passes_in_a_merge_queue_is_no_news() -> None:
+    run = {"head_sha": SHA, "head_branch": QUEUE, "conclusion": "success"}
+    assert outcome("workflow_run", event(action="completed", workflow_run=run)) == Ignored("a merge queue's own branch")
+
+
 def test_a_hint_lists_no_pull_request_of_another_repository() -> None:
     pulls = [
         {"number": 1, "base": {"repo": {"id": 7}}},
