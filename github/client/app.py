@@ -12,7 +12,7 @@ from githubkit.auth import TokenAuthStrategy
 from github.client.addresses import Addresses
 from github.client.auth import AppKey, InstallationAuth
 from github.client.clock import Clock
-from github.client.errors import Forbidden, Invalid, NotFound, RateLimited, Unauthorized
+from github.client.errors import Forbidden, Invalid, NotFound, Paced, RateLimited, Unauthorized
 from github.client.http.rate_limit import RateLimit, Shared, Throttle
 from github.client.http.transport import Answer, Transport
 from github.client.names import Names
@@ -211,6 +211,8 @@ class GitHubApp:
                 params=params,
                 headers=headers,
             )
+        except Paced:
+            raise  # that is about creating content only
         except RateLimited as limit:
             await self.limited(installation_id, limit)
             raise

@@ -43,6 +43,10 @@ class RateLimited(GitHubError):
         self.secondary = secondary
 
 
+class Paced(RateLimited):
+    """Our own refusal, before any request: GitHub would count this creation of content as one too many."""
+
+
 class Unauthorized(GitHubError):
     """401: the App's key, id or token is refused, also after the seconds that a fresh token is allowed."""
 

@@ -5,7 +5,7 @@ from functools import partial
 import structlog
 
 from github.checks.our_check_run import Button, Note, OwnCheck, annotate, put_check
-from github.client.errors import Invalid, NotFound, PermissionMissing
+from github.client.errors import Invalid, NotFound, Paced, PermissionMissing
 from github.client.repository import RepositoryHandle
 from github.webhooks.commands import APPROVE
 from loops.comments.status_comment import StatusComment, headline
@@ -46,7 +46,7 @@ async def _close_former(loop: Loop, repo: RepositoryHandle, session: Session, co
 async def _put(repo: RepositoryHandle, wanted: OwnCheck, known: int | None) -> int | None:
     try:
         return await put_check(repo, wanted, check_run_id=known)
-    except (PermissionMissing, NotFound, Invalid) as error:
+    except (PermissionMissing, NotFound, Invalid, Paced) as error:
         log.warning("check.not_shown", session=wanted.external_id, error=str(error))
         return None
 

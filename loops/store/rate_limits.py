@@ -18,6 +18,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import SQLAlchemyError
 
 from github.client.errors import RateLimited
+from github.client.http.content_limit import WINDOWS
 from github.client.http.rate_limit import BURST, PER_SECOND
 from loops.store.database import Database
 from loops.store.service_tables import Limit
@@ -43,6 +44,24 @@ if budget < 1 then wait = math.ceil((1 - budget) * 1000 / rate) redis.call('DEL'
 redis.call('HSET', KEYS[2], 'budget', tostring(budget), 'at', now)
 redis.call('PEXPIRE', KEYS[2], 600000)
 return wait
+"""
+# Count one more creation of content if it fits into all windows: 0, or the milliseconds until it does.
+_CREATE = """
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+for i = 2, #ARGV, 2 do
+  local span, most = tonumber(ARGV[i]), tonumber(ARGV[i + 1])
+  local since = '(' .. string.format('%.0f', now - span)
+  local over = redis.call('ZCOUNT', KEYS[1], since, '+inf') - most
+  if over >= 0 then
+    local next = redis.call('ZRANGEBYSCORE', KEYS[1], since, '+inf', 'WITHSCORES', 'LIMIT', over, 1)
+    return math.ceil(tonumber(next[2]) + span - now)
+  end
+end
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[#ARGV - 1]))
+redis.call('ZADD', KEYS[1], now, ARGV[1])
+redis.call('PEXPIRE', KEYS[1], tonumber(ARGV[#ARGV - 1]))
+return 0
 """
 _GIVE_BACK = "if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end"
 
@@ -97,6 +116,16 @@ class SharedRateLimits:
         finally:
             with contextlib.suppress(redis.RedisError, OSError):
                 await self._run(_GIVE_BACK, [name], [token])
+
+    async def creation(self, installation_id: int, share: float) -> float | None:
+        """The seconds until all processes together may create content once more; None without Redis."""
+        windows = [part for seconds, most in WINDOWS for part in (int(seconds * 1000), int(most * share))]
+        try:
+            found = await self._run(_CREATE, [f"greenloop:created:{installation_id}"], [secrets.token_hex(8), *windows])
+        except (redis.RedisError, OSError) as error:
+            log.warning("rate_limits.alone", error=str(error))
+            return None
+        return found / 1000
 
     async def _take(self, name: str, token: str) -> None:
         deadline = time.monotonic() + LONGEST_WAIT

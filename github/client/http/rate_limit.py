@@ -13,10 +13,12 @@ import httpx
 from githubkit.throttling import BaseThrottler
 
 from github.client.clock import Clock
-from github.client.errors import RateLimited
+from github.client.errors import Paced, RateLimited
+from github.client.http.content_limit import Creations, share_of
 
 BURST = 60  # writes that may follow each other at once
 PER_SECOND = 1.0  # writes that are earned back
+MOMENT = 5.0  # seconds that a creation of content is waited for
 LOOK_SECONDS = 1.0  # between two looks at what other processes met
 
 
@@ -36,6 +38,11 @@ class Shared(Protocol):
         """The turn to write among all processes, within `BURST` and `PER_SECOND`."""
         ...
 
+    async def creation(self, installation_id: int, share: float) -> float | None:
+        """The seconds until all processes together may create content once more; 0: now, and it is counted. None where
+        nobody counts for all. `share` is of the limits in `github.client.http.content_limit`."""
+        ...
+
 
 class Alone:
     """The only process there is."""
@@ -48,6 +55,9 @@ class Alone:
 
     def turn(self, installation_id: int) -> AbstractAsyncContextManager[None]:
         return nullcontext()
+
+    async def creation(self, installation_id: int, share: float) -> None:
+        return None
 
 
 class RateLimit:
@@ -62,6 +72,7 @@ class RateLimit:
         self._counted_at = clock.now()
         self._limit: RateLimited | None = None
         self._looked_at = 0.0
+        self._creations = Creations()
 
     async def check(self) -> None:
         """Raise the limit met before, here or elsewhere, if it is not over: asking on would only prolong it."""
@@ -101,6 +112,22 @@ class RateLimit:
                 await self.check()
                 yield
 
+    async def create(self, share: float) -> None:
+        """Take one of the creations of content that GitHub allows, or wait a moment for it. Raises Paced where it takes
+        longer: then nothing else is held up."""
+        while wait := await self._wait_to_create(share):
+            if wait > MOMENT:
+                raise Paced(
+                    "not sent: with it, more content would be created than GitHub lets one App create",
+                    retry_at=self._clock.now() + wait,
+                    secondary=True,
+                )
+            await self._clock.sleep(wait)
+
+    async def _wait_to_create(self, share: float) -> float:
+        known = await self._shared.creation(self._id, share)
+        return self._creations.wait(self._clock.now(), share) if known is None else known
+
     def _remember(self, limit: RateLimited | None) -> None:
         if limit is not None and (self._limit is None or limit.retry_at > self._limit.retry_at):
             self._limit = limit
@@ -120,7 +147,9 @@ class Throttle(BaseThrottler):
 
     @asynccontextmanager
     async def async_acquire(self, request: httpx.Request) -> AsyncGenerator[None, Any]:
-        """Wait for the turn. Raises RateLimited while a limit holds."""
+        """Wait for the turn. Raises RateLimited while a limit holds, Paced where the request would lead to one."""
         await self._limit.check()
+        if share := share_of(request.method, request.url.path):
+            await self._limit.create(share)
         async with self._limit.writing() if self._writes and request.method != "GET" else nullcontext():
             yield

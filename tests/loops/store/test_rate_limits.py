@@ -11,6 +11,7 @@ import redis.asyncio as redis
 from app.process.valkey import EmbeddedRedis
 from github.client.clock import Clock
 from github.client.errors import RateLimited
+from github.client.http.content_limit import WINDOWS
 from github.client.http.rate_limit import RateLimit
 from loops.store import rate_limits
 from loops.store.database import Database
@@ -84,6 +85,16 @@ async def test_the_burst_is_spent_by_all_processes_together(both: Two, monkeypat
     async with both[0].turn(5):
         pass
     assert 0.05 < slept[0] <= 0.5
+
+
+async def test_all_processes_together_create_no_more_content_than_github_allows(both: Two) -> None:
+    most = WINDOWS[0][1]
+    waits = [await both[number % 2].creation(5, 1.0) for number in range(most + 1)]
+    assert waits[:most] == [0.0] * most
+    assert 0 < (waits[most] or 0.0) <= WINDOWS[0][0]
+    assert await both[0].creation(6, 1.0) == 0.0
+    besides = [await both[0].creation(7, 0.5) for _ in range(most // 2 + 1)]
+    assert besides[-1] and await both[1].creation(7, 1.0) == 0.0
 
 
 async def test_a_writer_that_died_does_not_hold_the_others_up(both: Two, monkeypatch: pytest.MonkeyPatch) -> None:
