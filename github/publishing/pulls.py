@@ -6,10 +6,11 @@ from github.client.defuse import outgoing
 from github.client.errors import AlreadyExists, GitHubError, Invalid, PermissionMissing, RefusedBranch
 from github.client.repository import RepositoryHandle
 from github.client.scopes import Scope
+from github.client.text import length
 from github.publishing.commits import one_line
 from github.repositories.queries import Pull, pull, pulls_of_branch, read_pull
 
-MAX_TITLE = 256
+MAX_TITLE = 256  # as `length` counts: whether GitHub takes one beyond the first plane for one or two is not told
 
 _READY = """mutation($id: ID!) {
   markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } }
@@ -97,4 +98,6 @@ async def _create(repository: RepositoryHandle, wanted: dict[str, Any]) -> Pull:
 
 def _title(title: str) -> str:
     line = one_line(title) or "Changes by Greenloop"
-    return line if len(line) <= MAX_TITLE else line[: MAX_TITLE - 1].rstrip() + "…"
+    if length(line) <= MAX_TITLE:
+        return line
+    return line.encode("utf-16-le", "surrogatepass")[: 2 * MAX_TITLE - 2].decode("utf-16-le", "ignore").rstrip() + "…"

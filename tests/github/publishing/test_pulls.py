@@ -51,6 +51,8 @@ async def test_titles_and_bodies_are_cut_to_what_github_takes(repository: Reposi
     title, body = "x" * 500 + "\ny", "z" * 70_000
     made = await open_or_find(repository, branch=branch, base="trunk", title=title, body=body)
     assert len(made.title) == 256
+    changed = await update(repository, made.number, title="🙂" * 200, body="z")
+    assert changed.title == "🙂" * 127 + "…"
     changed = await update(repository, made.number, title="New\ntitle", body="🙂" * 70_000)
     assert changed.title == "New title"
     assert "cut here" in changed.body
