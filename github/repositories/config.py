@@ -85,7 +85,8 @@ class Checks(_Section):
         default=5,
         ge=0,
         le=120,
-        description="How long after a push workflows that have to run for it may take to begin.",
+        description="How long after a push, or after its pull request stopped being a draft, what has to run for it "
+        "may take to begin: workflows by their files, checks of other systems by what pull requests had before.",
     )
     status_idle_minutes: int = Field(
         default=30,
