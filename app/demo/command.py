@@ -37,6 +37,12 @@ def demo(
     host: Annotated[
         str | None, typer.Option(help="Address of this machine by which boxes reach it; by default the likeliest.")
     ] = None,
+    fault: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What goes wrong at the local GitHub: KIND,option=value,… as in docs/local-github.md; again."
+        ),
+    ] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Stay up at the end, to click around.")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line of stdout.")] = False,
 ) -> None:
@@ -50,7 +56,9 @@ def demo(
         from app.demo.world import Misuse
 
     try:
-        options = DemoOptions(repo, issue, agent, cap, keep, json, boxes, kubeconfig, box_image, host, runtime, model)
+        options = DemoOptions(
+            repo, issue, agent, cap, keep, json, boxes, kubeconfig, box_image, host, runtime, model, fault or ()
+        )
         code = asyncio.run(run(options))
     except Misuse as error:
         print(f"greenloop demo: {error}", file=sys.stderr)

@@ -10,6 +10,7 @@ import signal
 import socket
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,6 +49,7 @@ class DemoOptions:
     host: str | None = None
     runtime: str | None = None
     model: str | None = None
+    faults: Sequence[str] = ()
 
 
 async def demo(options: DemoOptions) -> int:
@@ -74,7 +76,7 @@ async def _in_folder(options: DemoOptions, folder: Path) -> int:
         host = options.host or own_address(options.kubeconfig)
         port = _free_port(host)
         webhook_url = f"http://{host}:{port}/webhooks/github"
-        world = await build_world(source, folder, webhook_url, host)
+        world = await build_world(source, folder, webhook_url, host, options.faults)
         stack.push_async_callback(world.close)
         environment = _environment(options, world, folder, host, port)
         boxes = place(options.kubeconfig, options.box_image or "", folder)
@@ -103,6 +105,7 @@ async def _in_folder(options: DemoOptions, folder: Path) -> int:
         await world.comment(issue, asked)
         progress.step(f'Comment: "{asked}"')
         await _watch(database, progress, world)
+        world.local.hub.faults.clear()  # what is reported is as it came to be
         result = await report(database, world, issue)
         result["url"] = f"{settings.public_url}/sessions/{result['session']}"
         told = await world.our_comments(issue, None)

@@ -1,6 +1,7 @@
 """The demo's world: a local GitHub with one repository, two people, the App, and an issue somebody asks us to solve."""
 
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -123,10 +124,20 @@ def _git(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False)
 
 
-async def build_world(source: Path, folder: Path, webhook_url: str, host: str = "127.0.0.1") -> World:
-    """The local GitHub with the repository of `source`, the App installed on it, and Alice who may write to it."""
+async def build_world(
+    source: Path, folder: Path, webhook_url: str, host: str = "127.0.0.1", faults: Sequence[str] = ()
+) -> World:
+    """The local GitHub with the repository of `source`, the App installed on it, and Alice who may write to it.
+
+    `faults` are rules as `--fault` has them. Raises Misuse for one that is none.
+    """
     local = LocalGitHub(folder / "github")
     local.hub.faults.ci_delay(CI_DELAY_SECONDS)
+    for rule in faults:
+        try:
+            local.hub.faults.add_text(rule)
+        except (TypeError, ValueError) as error:
+            raise Misuse(f"--fault {rule}: {error}") from None
     await local.start(host=host)
     local.add_user(PERSON)
     local.add_user(OWNER)

@@ -73,8 +73,7 @@ async def test_a_pull_request_that_passes_in_the_queue_is_nobodys_push_and_no_ne
         await asked(home, "make it right")
         first = await home.ended()
         await queued(home, first.pull_number or 0, first.head_sha or "")
-        await home.local.idle()
-        handled = await home.handled("check_suite")
+        handled = await home.handled("check_suite", 2)
         session = await home.ended()
     assert [each.reason for each in handled if each.decision != "hint"] == ["a merge queue's own branch"]
     assert (session.outcome, session.head_sha, session.merge_group) == ("green", first.head_sha, None)

@@ -65,6 +65,12 @@ def test_a_repository_without_commits_is_said(tmp_path: Path) -> None:
     assert (ended.code, ended.result["reason"]) == (1, "empty_repository")
 
 
+def test_a_fault_that_is_none_is_misuse() -> None:
+    ended = run("--fault", "lag,what=nothing")
+    assert ended.code == 2
+    assert "--fault lag,what=nothing: unknown lag 'nothing'" in ended.stderr
+
+
 def test_a_folder_that_is_no_repository_is_misuse(tmp_path: Path) -> None:
     assert run("--repo", str(tmp_path)).code == 2
 
