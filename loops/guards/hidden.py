@@ -24,6 +24,11 @@ _ENTRIES = 2_000
 _ENCODED = compiled(r"(?:[A-Za-z0-9+/_-]{64,1000}(?:\r?\n[ \t]{0,8})?)*[A-Za-z0-9+/_-]{16,}={0,6}")
 _HEX = re.compile(rb"[0-9A-Fa-f]+\Z")
 _BASE32 = re.compile(rb"(?:[A-Z2-7]+|[a-z2-7]+)\Z")
+_WRITTEN = re.compile(rb"\\(?:x([0-9A-Fa-f]{2})|([nrt\\'\"]))")
+_PLAIN = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
+_PACKED_AMID = re.compile(rb"PK\x03\x04|\x1f\x8b\x08|\x78[\x01\x5e\x9c\xda]|BZh[1-9]1AY|\xfd7zXZ\0")
+_SHORTEST_DEFLATED = 24
+_AMID = 8 * 1024 * 1024  # bytes of something packed amid others that are looked at
 _LINE_ENDS = re.compile(rb"[\r\n\t ]+")
 
 
@@ -36,6 +41,10 @@ class _Budget:
         taken = data[: self.left]
         self.left -= len(taken)
         return taken
+
+
+Buffer = bytes | memoryview
+_Unpack = Callable[[Buffer, _Budget], Iterator[bytes]]
 
 
 class Layer:
@@ -79,8 +88,10 @@ def layers(content: bytes) -> Iterator[Layer]:
 
 
 def _inside(data: bytes, budget: _Budget) -> Iterator[tuple[int, bytes]]:
-    for part in _unpacked(data, budget):
-        yield 0, part
+    for at, part in _embedded(data, budget):
+        yield at, part
+    if b"\\x" in data and (written := _WRITTEN.sub(_byte, data)) != data:
+        yield 0, budget.take(written)
     if b"\0" in data[:8_000]:
         yield 0, budget.take(_narrow(data))
     for found in _ENCODED.finditer(data):
@@ -88,10 +99,44 @@ def _inside(data: bytes, budget: _Budget) -> Iterator[tuple[int, bytes]]:
             return
         for decoded in _decoded(found.group()):
             yield found.start(), budget.take(decoded)
-            for part in _unpacked(decoded, budget):
+            for _, part in _embedded(decoded, budget):
+                yield found.start(), part
+            for part in _deflated(-15)(decoded, budget) if len(decoded) >= _SHORTEST_DEFLATED else ():
                 yield found.start(), part
             if b"\0" in decoded:
                 yield found.start(), budget.take(_narrow(decoded))
+
+
+def _embedded(data: bytes, budget: _Budget) -> Iterator[tuple[int, bytes]]:
+    """What is packed in `data`, also amid other bytes, as in a picture, a document, or behind a script."""
+    yield from ((0, part) for part in _unpacked(data, budget))
+    for count, found in enumerate(_PACKED_AMID.finditer(data)):
+        at = found.start()
+        if count >= _ENTRIES or budget.left <= 0:
+            return
+        if data.startswith(b"PK", at):
+            for part in _zip_entry(data, at, budget):
+                yield at, part
+        elif at:
+            unpack = next(unpack for magics, unpack in _PACKED if data.startswith(magics, at))
+            for part in unpack(memoryview(data)[at : at + _AMID], budget):
+                yield at, part
+
+
+def _zip_entry(data: bytes, at: int, budget: _Budget) -> Iterator[bytes]:
+    """An entry of a zip by its own head, whether or not the list at the end names it."""
+    head = data[at : at + 30]
+    if len(head) < 30:
+        return
+    method, name, extra = (int.from_bytes(head[place : place + 2], "little") for place in (8, 26, 28))
+    yield budget.take(data[at + 30 : at + 30 + name])
+    if method == 8:
+        begin = at + 30 + name + extra
+        yield from _deflated(-15)(memoryview(data)[begin : begin + _AMID], budget)
+
+
+def _byte(found: re.Match[bytes]) -> bytes:
+    return bytes((int(found[1], 16),)) if found[1] else _PLAIN.get(found[2], found[2])
 
 
 def _unpacked(data: bytes, budget: _Budget, depth: int = 0) -> Iterator[bytes]:
@@ -123,8 +168,8 @@ def _narrow(data: bytes) -> bytes:
     return data.replace(b"\0", b"")
 
 
-def _deflated(window: int) -> Callable[[bytes, _Budget], Iterator[bytes]]:
-    def unpack(data: bytes, budget: _Budget) -> Iterator[bytes]:
+def _deflated(window: int) -> _Unpack:
+    def unpack(data: Buffer, budget: _Budget) -> Iterator[bytes]:
         while data and budget.left > 0:
             inflate = zlib.decompressobj(window)
             try:
@@ -141,8 +186,8 @@ def _deflated(window: int) -> Callable[[bytes, _Budget], Iterator[bytes]]:
 
 def _other(
     opened: Callable[[], bz2.BZ2Decompressor | lzma.LZMADecompressor],
-) -> Callable[[bytes, _Budget], Iterator[bytes]]:
-    def unpack(data: bytes, budget: _Budget) -> Iterator[bytes]:
+) -> _Unpack:
+    def unpack(data: Buffer, budget: _Budget) -> Iterator[bytes]:
         try:
             yield budget.take(opened().decompress(data, budget.left))
         except (OSError, EOFError, lzma.LZMAError, ValueError):
@@ -151,7 +196,7 @@ def _other(
     return unpack
 
 
-def _zip(data: bytes, budget: _Budget) -> Iterator[bytes]:
+def _zip(data: Buffer, budget: _Budget) -> Iterator[bytes]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             for entry in packed.infolist()[:_ENTRIES]:
@@ -173,7 +218,7 @@ def _zip(data: bytes, budget: _Budget) -> Iterator[bytes]:
         return
 
 
-_PACKED: tuple[tuple[tuple[bytes, ...], Callable[[bytes, _Budget], Iterator[bytes]]], ...] = (
+_PACKED: tuple[tuple[tuple[bytes, ...], _Unpack], ...] = (
     ((b"\x1f\x8b",), _deflated(31)),
     ((b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda"), _deflated(15)),
     ((b"BZh",), _other(bz2.BZ2Decompressor)),

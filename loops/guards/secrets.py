@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from loops.guards.hidden import layers
 from loops.guards.model import Finding, shown
+from loops.guards.scattered import scattered
 from loops.secrets.kind import Strength
 from loops.secrets.randomness import entropy, made_up, mixed
 from loops.secrets.recognise import Match, compiled, matches, one_byte_each
@@ -69,12 +70,12 @@ def hits(path: str, content: bytes, redactor: Redactor) -> list[Hit]:
     told = {hit.line for hit in found}
     shapes = scan(path, text) if not binary else (hit for hit in scan(path, text) if hit.sure)
     found += [hit for hit in shapes if hit.line not in told]
+    found += _scattered(redactor, content, {hit.line for hit in found})
     if found and binary:
         return found
     told |= {hit.line for hit in found}
     for layer in layers(content):
-        inside = layer.data.decode("latin-1")
-        for start, kind, value in _in_layer(path, inside, redactor):
+        for start, kind, value in _in_layer(path, layer.data, redactor):
             line = content.count(b"\n", 0, layer.place(start)) + 1
             if line not in told:
                 told.add(line)
@@ -84,9 +85,11 @@ def hits(path: str, content: bytes, redactor: Redactor) -> list[Hit]:
 
 def in_name(path: str, redactor: Redactor) -> Finding | None:
     """What is said of a name that holds a secret itself; the secret is left out of what is said."""
-    if not redactor.known(path) and not any(hit.sure for hit in scan("", path)):
+    if not any(hit.sure for hit in hits("", path.encode("utf-8", "surrogateescape"), redactor)):
         return None
     masked = redactor.text(path)
+    if masked == path:
+        masked = "(left out)"  # it is disguised, and would be shown as it is
     return Finding("secret", masked, f"The name {shown(masked)} holds a secret. Give the file another name.")
 
 
@@ -95,10 +98,20 @@ def _known(redactor: Redactor, text: str, lines: "Lines") -> list[Hit]:
     return [Hit(GIVEN, lines.at(start), True, text[start:end]) for start, end in spans]
 
 
-def _in_layer(path: str, text: str, redactor: Redactor) -> Iterator[tuple[int, str, str]]:
+def _scattered(redactor: Redactor, content: bytes, told: set[int]) -> Iterator[Hit]:
+    for line, value in scattered(redactor.parts, content):
+        if line + 1 not in told:
+            told.add(line + 1)
+            yield Hit(f"{GIVEN}, taken apart", line + 1, True, value)
+
+
+def _in_layer(path: str, data: bytes, redactor: Redactor) -> Iterator[tuple[int, str, str]]:
+    text = data.decode("latin-1")
     # bytes that were decoded may be UTF-8: given values are looked for in that reading, shapes are ASCII
     for start, end in redactor.known(text):
         yield start, GIVEN, text[start:end]
+    for line, value in scattered(redactor.parts, data):
+        yield sum(len(each) + 1 for each in data.split(b"\n", line)[:line]), GIVEN, value
     for match, value in _shapes(path, text):
         if match.kind.strength is Strength.CERTAIN:
             yield match.start, match.kind.name, value

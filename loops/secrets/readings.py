@@ -10,30 +10,40 @@ from collections.abc import Iterator
 
 from loops.secrets.recognise import compiled, one_byte_each
 
-_ESC = r"(?:\x1b|\x9b|\\u001[bB]|\\u\{1[bB]\}|\\x1[bB]|\\e|\\033|\\0?33|\^\[)"
+_ESC = (
+    r"(?:\x1b|\x9b|\\{1,3}(?:u001[bB]|u\{1[bB]\}|x1[bB]|e|033|0?33)|\^\[|\u241b"
+    r"|%(?:25)?1[bB]|=1B|&#(?:0?27|[xX]1[bB]);)"
+)
+_BRACKET = r"(?:\[|%(?:25)?5[bB]|=5B|&#(?:0?91|[xX]5[bB]);)"
 _COLOUR = re.compile(
-    rf"{_ESC}(?:\[[0-9;:?<=>]{{0,64}}[ -/]{{0,8}}[@-~]"
+    rf"{_ESC}(?:{_BRACKET}[0-9;:?<=>]{{0,64}}[ -/]{{0,8}}[@-~]"
     r"|\][^\x07\x1b\\]{0,2048}(?:\x07|\x1b\\|\\u0007|\\x07|\\a|\\007|\\u001[bB]\\{1,2}|\\x1[bB]\\{1,2}|\\e\\{1,2}|\\033\\{1,2})"
-    r"|[@-Z\\^_])"
+    r"|[ -/]{1,2}[0-~]|[@-Z\\^_])"
+    # a control character of its own begins a sequence without a bracket
+    r"|\x9b[0-9;:?<=>]{0,64}[ -/]{0,8}[@-~]"
     # what is left where the ESC itself was taken out
-    r"|\[[0-9]{0,3}(?:;[0-9]{1,3}){0,8}m"
+    r"|\[[0-9]{0,3}(?:[;:][0-9]{0,3}){0,16}m"
 )
 """Terminal sequences, as bytes or written out, and what is left of those for colours without their ESC."""
 _GAP = re.compile(
     rf"{_COLOUR.pattern}"
-    r"|%[0-9A-Fa-f]{2}|=[0-9A-F]{2}|\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}|\\[0-7]{3}|\\[abefnrtv0]"
-    r"|&(?:#[0-9]{1,6}|#[xX][0-9A-Fa-f]{1,5}|[a-z]{2,6});"
+    r"|%(?:25){0,3}[0-9A-Fa-f]{2}|=[0-9A-F]{2}|\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}|\\[0-7]{3}|\\[abefnrtv0]"
+    r"|&(?:amp;){0,3}(?:#[0-9]{1,6}|#[xX][0-9A-Fa-f]{1,5}|[a-z]{2,6});"
+    # other sequences without their ESC, and colours without the bracket as well
+    r"|(?:\[(?:[0-9;:?]{1,24}[A-HJKSTfhlnsu]|[HJK])|\([B0]|(?<![A-Za-z0-9])[0-9]{1,3}(?:;[0-9]{1,3}){0,8}m)(?=[\w.-]{8})"
     # the rest of a sequence that the text before this one ended in
-    r"|\A(?:[0-9;?]{0,16}[0-9;][A-Za-z]|[mKDbnrt])"
+    r"|\A(?:[0-9;?]{0,16}[0-9;][A-Za-z]|[mKDbnrtAB0])"
 )
 """What ends with a letter or digit, but belongs to no word."""
 _WRITTEN = re.compile(
-    r"%(?P<percent>[2-7][0-9A-Fa-f])|\\x(?P<hex>[2-7][0-9A-Fa-f])|\\u00(?P<four>[2-7][0-9A-Fa-f])"
-    r"|\\(?P<octal>[01][0-7]{2})|&#(?P<decimal>[0-9]{2,3});|&#[xX](?P<entity>[2-7][0-9A-Fa-f]);"
-    r"|=(?P<quoted>[2-7][0-9A-F])|\\(?P<plain>[/\"'])|&(?P<name>amp|lt|gt|quot|apos);"
+    r"%(?:25){0,3}(?P<percent>[2-7][0-9A-Fa-f])|\\{1,4}x(?P<hex>[2-7][0-9A-Fa-f])"
+    r"|\\{1,4}(?:u00|u\{0{0,4}|U0{6})(?P<four>[2-7][0-9A-Fa-f])\}?|\\{1,4}(?P<octal>[01][0-7]{2})"
+    r"|&(?:amp;){0,3}#0{0,4}(?P<decimal>[0-9]{2,3});|&(?:amp;){0,3}#[xX]0{0,4}(?P<entity>[2-7][0-9A-Fa-f]);"
+    r"|=(?P<quoted>[2-7][0-9A-F])|\\{1,4}(?P<plain>[/\"'])|&(?:amp;){0,3}(?P<name>amp|lt|gt|quot|apos);"
 )
 _ANY = compiled(
-    r"[\x1b\x9b\\]|\^\[|\[[0-9;]{0,40}m|%[0-9A-Fa-f]{2}|=[0-9A-F]{2}|&[#a-z]|\A(?:[0-9;?]{0,16}[0-9;][A-Za-z]|[mKDbnrt])"
+    r"[\x1b\x9b\\]|\^\[|\[[0-9;:]{0,40}m|%[0-9A-Fa-f]{2}|=[0-9A-F]{2}|&[#a-z]"
+    r"|(?:\[[0-9;:?]{1,24}[A-HJKSTfhlnsu]|\[[HJK]|\([B0]|[0-9]m)[0-9A-Za-z_.-]{8}|\A(?:[0-9;?]{0,16}[0-9;][A-Za-z]|[mKDbnrtAB0])"
 )
 """What each of these begins with; most texts have none of it."""
 _NAMES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
@@ -86,6 +96,14 @@ def readings(text: str) -> Iterator[Reading]:
         return
     for pattern, instead in ((_COLOUR, _nothing), (_GAP, _space), (_WRITTEN, _character)):
         replaced = [(found.start(), found.end(), instead(found)) for found in pattern.finditer(text)]
+        if replaced:
+            yield Reading(text, iter(replaced))
+
+
+def joined(text: str) -> Iterator[Reading]:
+    """`text` without its gaps: a value that is looked for may have some of them inside."""
+    if _ANY.search(one_byte_each(text)):
+        replaced = [(found.start(), found.end(), "") for found in _GAP.finditer(text)]
         if replaced:
             yield Reading(text, iter(replaced))
 

@@ -6,11 +6,12 @@ All of it takes time linear in the text's length, whoever wrote the text.
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from loops.secrets.encodings import encodings_of, parts_of, spellings_of
 from loops.secrets.literals import Literals
-from loops.secrets.readings import Reading, escapes, open_escape, readings
+from loops.secrets.readings import Reading, escapes, joined, open_escape, readings
 from loops.secrets.recognise import compiled, matches, one_byte_each
 
 MASK = "[redacted]"
@@ -35,9 +36,10 @@ class Redactor:
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         parts = {part for secret in secrets for part in parts_of(secret)}
         encoded = {code for part in parts for code in encodings_of(part)}
-        self._learn({spelling for part in parts for spelling in spellings_of(part)} | encoded, encoded)
+        self._learn(parts, {spelling for part in parts for spelling in spellings_of(part)} | encoded, encoded)
 
-    def _learn(self, values: Iterable[str], encoded: Iterable[str]) -> None:
+    def _learn(self, parts: Iterable[str], values: Iterable[str], encoded: Iterable[str]) -> None:
+        self._parts = tuple(sorted(parts))
         self._values = tuple(sorted(values, key=len, reverse=True))
         self._encoded = frozenset(encoded)
         self._literals = Literals(self._values)
@@ -48,11 +50,16 @@ class Redactor:
     def knowing(self, secrets: Iterable[str]) -> "Redactor":
         """One that knows these secrets too."""
         more = Redactor(secrets)
-        more._learn({*self._values, *more._values}, self._encoded | more._encoded)
+        more._learn({*self._parts, *more._parts}, {*self._values, *more._values}, self._encoded | more._encoded)
         return more
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _prepared, (self._values, self._encoded)
+        return _prepared, (self._parts, self._values, self._encoded)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The values that are looked for, as they were given."""
+        return self._parts
 
     @property
     def spellings(self) -> Sequence[str]:
@@ -78,7 +85,7 @@ class Redactor:
         if not self._values:
             return []
         found = self._values_in(text)
-        for reading in readings(text):
+        for reading in chain(readings(text), joined(text)):
             found += (reading.span(*span) for span in self._values_in(reading.text))
         return _merged(found)
 
@@ -91,6 +98,8 @@ class Redactor:
         found = self._found(text)
         for reading in readings(text):
             found += (reading.span(*span) for span in self._found(reading.text))
+        for reading in joined(text) if self._values else ():
+            found += (reading.span(*span) for span in self._values_in(reading.text))
         return _merged(found)
 
     def _found(self, text: str) -> list[tuple[int, int]]:
@@ -140,10 +149,10 @@ class Redactor:
 
 
 @lru_cache(maxsize=32)
-def _prepared(values: tuple[str, ...], encoded: frozenset[str]) -> Redactor:
+def _prepared(parts: tuple[str, ...], values: tuple[str, ...], encoded: frozenset[str]) -> Redactor:
     """One that another process sent here, which sends the same one again and again."""
     redactor = Redactor()
-    redactor._learn(values, encoded)
+    redactor._learn(parts, values, encoded)
     return redactor
 
 

@@ -2,14 +2,18 @@
 
 import base64
 import bz2
+import codecs
 import gzip
+import html
 import io
 import json
 import lzma
+import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -19,6 +23,7 @@ from tests.loops.guards.proposals import Turn, codes
 
 GIVEN = "correct-horse-battery-staple"
 TOKEN = example("ghp_{w36}")
+RANDOM = example("{w32}")
 
 
 def zipped(data: bytes) -> bytes:
@@ -60,6 +65,128 @@ DISGUISES: dict[str, Callable[[bytes], bytes]] = {
     "entities": lambda data: "".join(f"&#{byte};" for byte in data).encode(),
     "JSON": lambda data: json.dumps({"v": data.decode()}).encode(),
 }
+
+
+def tarred(data: bytes) -> bytes:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w:gz") as packed:
+        entry = tarfile.TarInfo("notes/a.txt")
+        entry.size = len(data)
+        packed.addfile(entry, io.BytesIO(data))
+    return file.getvalue()
+
+
+def unlisted(data: bytes) -> bytes:
+    """A zip whose list at the end is gone."""
+    packed = zipped(data * 3)
+    return packed[: packed.index(b"PK\x01\x02")]
+
+
+def pictured(data: bytes) -> bytes:
+    text = b"Comment\0\0" + zlib.compress(data)
+    return b"\x89PNG\r\n\x1a\n" + len(text).to_bytes(4, "big") + b"zTXt" + text + b"\0" * 8
+
+
+def dumped(data: bytes) -> bytes:
+    rows = [data[at : at + 16] for at in range(0, len(data), 16)]
+    return b"\n".join(b"%08x: %s  %s" % (at * 16, row.hex(" ", 2).encode(), row) for at, row in enumerate(rows))
+
+
+def halves(data: bytes, between: bytes) -> bytes:
+    return data[: len(data) // 2] + between + data[len(data) // 2 :]
+
+
+# what only a value that is known can be told by
+KNOWN_ONLY: dict[str, Callable[[bytes], bytes]] = {
+    "reversed base64": lambda data: base64.b64encode(data)[::-1],
+    "base64 of what is reversed": lambda data: base64.b64encode(data[::-1]),
+    "reversed hex": lambda data: data.hex().encode()[::-1],
+    "upper case": lambda data: data.upper(),
+    "rot13": lambda data: codecs.encode(data.decode(), "rot13").encode(),
+    "a tar": tarred,
+    "a tar in base64": lambda data: base64.b64encode(tarred(data)),
+    "a zip behind a script": lambda data: b"#!/bin/sh\nexit\n" + zipped(data),
+    "a zip without its list": unlisted,
+    "gzip amid text": lambda data: b"some words\n" + gzip.compress(data),
+    "a picture's comment": pictured,
+    "bare deflate in base64": lambda data: base64.b64encode(zlib.compress(data * 2)[2:-4]),
+    "gzip as Python writes bytes": lambda data: repr(gzip.compress(data)).encode(),
+    "base85": base64.b85encode,
+    "ascii85": base64.a85encode,
+    "percent twice": lambda data: quote("".join(f"%{byte:02x}" for byte in data), safe="").encode(),
+    "entities twice": lambda data: html.escape("".join(f"&#{byte};" for byte in data)).encode(),
+    "\\u twice": lambda data: json.dumps("".join(f"\\u{byte:04x}" for byte in data)).encode(),
+    "\\u{}": lambda data: "".join(f"\\u{{{byte:x}}}" for byte in data).encode(),
+    "\\U": lambda data: "".join(f"\\U{byte:08x}" for byte in data).encode(),
+    "quoted-printable": lambda data: "".join(f"={byte:02X}" for byte in data).encode(),
+    "hex with colons": lambda data: data.hex(":").encode(),
+    "hex with spaces": lambda data: data.hex(" ").encode(),
+    "0x": lambda data: ", ".join(map(hex, data)).encode(),
+    "numbers": lambda data: str(list(data)).encode(),
+    "octal": lambda data: "".join(f"\\{byte:03o}" for byte in data).encode(),
+    "bits": lambda data: " ".join(f"{byte:08b}" for byte in data).encode(),
+    "letters": lambda data: str(list(data.decode())).encode(),
+    "spaced": lambda data: " ".join(data.decode()).encode(),
+    "zero-width": lambda data: "\u200b".join(data.decode()).encode(),
+    "full-width": lambda data: "".join(chr(byte + 0xFEE0) for byte in data).encode(),
+    "a dump": dumped,
+    "two strings": lambda data: b'"' + halves(data, b'" + "') + b'"',
+    "two lines": lambda data: halves(data, b"\n"),
+    "two lines of strings": lambda data: b"('" + halves(data, b"'\n    '") + b"')",
+    "two lines of a diff": lambda data: b"+" + halves(data, b"\n+"),
+    "a line's end escaped": lambda data: b"'" + halves(data, b"\\\n") + b"'",
+    "a line's end written out": lambda data: halves(data, b"\\n"),
+    "base64 in two strings": lambda data: halves(base64.b64encode(data), b'",\n        "'),
+    "hex in two lines": lambda data: halves(data.hex().encode(), b"'\n'"),
+}
+
+
+@pytest.mark.parametrize("disguise", KNOWN_ONLY)
+async def test_a_given_secret_is_refused_also_where_only_its_letters_tell(tmp_path: Path, disguise: str) -> None:
+    for number, secret in enumerate((GIVEN, RANDOM)):
+        root = tmp_path / str(number)
+        root.mkdir()
+        turn = Turn(root, {}, {"notes.bin": KNOWN_ONLY[disguise](secret.encode())})
+        found = await turn.found(redactor=Redactor([secret]))
+        assert set(codes(found.refusals)) == {"secret"}
+        assert secret not in repr(found)
+
+
+@pytest.mark.parametrize("write", [str, lambda half: base64.b64encode(half.encode()).decode()], ids=["plain", "base64"])
+async def test_half_of_a_given_secret_is_refused_since_the_other_may_stand_elsewhere(
+    tmp_path: Path, write: Callable[[str], str]
+) -> None:
+    first, second = RANDOM[:16], RANDOM[16:]
+    files = {"a.py": f'A = "{first}"\n', "b.py": f'one = 1\nB = "{second}"\n'}
+    if write is not str:
+        code = write(RANDOM)
+        files = {"a.py": f'A = "{code[:22]}"\n', "b.py": f'one = 1\nB = "{code[22:]}"\n'}
+    found = await Turn(tmp_path, {}, files).found(redactor=Redactor([RANDOM]))
+    assert [(each.path, each.line) for each in found.refusals] == [("a.py", 1), ("b.py", 2)]
+
+
+@pytest.mark.parametrize("disguise", ["base64", "upper-case hex", "reversed"])
+async def test_a_given_secret_in_a_name_is_refused_and_not_repeated_however_it_is_written(
+    tmp_path: Path, disguise: str
+) -> None:
+    written = DISGUISES[disguise](RANDOM.encode()).decode()
+    found = await Turn(tmp_path, {}, {f"a/{written}.txt": "x\n"}).found(redactor=Redactor([RANDOM]))
+    assert codes(found.refusals) == ["secret"]
+    assert written not in repr(found)
+
+
+async def test_ordinary_text_that_shares_words_with_given_values_is_published(tmp_path: Path) -> None:
+    given = [
+        "greenloop_development",
+        "postgresql://app:hunter2secret@db.internal.example:5432/widgets",
+        "staging-eu-west-1.example.com",
+        "sk-test-0123456789",
+    ]
+    text = (
+        "Greenloop development needs PostgreSQL: app, hunters, secrets. See db.internal.example, port 5432, widgets.\n"
+        "The staging of eu west 1 is at staging-eu-west-2.example.com.\n0123456789 [1, 2, 3, 4, 5, 6]\n"
+    )
+    assert (await Turn(tmp_path, {}, {"README.md": text}).found(redactor=Redactor(given))).publishable
 
 
 @pytest.mark.parametrize("disguise", DISGUISES)
