@@ -78,6 +78,11 @@ class Settings(BaseSettings, LoopOptions):
         2048, description="Connections of one web process; fewer where it may open fewer files. Beyond, 503."
     )
     peer_connections: int = Field(1536, description="Of these, those from one address that is no trusted proxy's.")
+    submodules: list[str] = Field(
+        [],
+        description="Patterns (JSON list, owner/name) of repositories that a box may read for any turn of the same "
+        "installation, as submodules.",
+    )
     box_connections: int = Field(1024, description="Connections of boxes to one web process. Beyond, 503.")
     trusted_proxies: list[IPvAnyNetwork] = Field(
         [], description="Networks (JSON list) of proxies in front: their connections are bounded in all only."

@@ -8,6 +8,7 @@ import structlog
 from starlette.applications import Starlette
 
 from app.gateway.gateway import ModelGateway
+from app.gateway.git.gateway import GitGateway
 from app.process.clone_tokens import CloneTokens
 from app.settings import Settings
 from app.web.app import create_app
@@ -116,11 +117,13 @@ def open_web(settings: Settings, redis_url: str) -> Starlette:
     github = open_github(settings, rate_limits)
     owned.push_async_callback(github.aclose)
     vault = Vault(settings.encryption_key_list())
+    repositories = CloneTokens(github, settings.github_web_url)
     return create_app(
         settings,
         redis_url=redis_url,
-        fetch_tokens=CloneTokens(github, settings.github_web_url),
+        fetch_tokens=repositories,
         credentials=TurnCredentials(database, vault),
         models=ModelGateway(database, vault, settings.price_of),
+        git=GitGateway(database, vault, repositories, settings.submodules),
         owned=owned,
     )

@@ -15,6 +15,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
 from app.gateway.gateway import ModelGateway
+from app.gateway.git.gateway import GitGateway
 from app.settings import Settings
 from app.web import api, health, metrics
 from app.web.boxes.port import box_app
@@ -56,11 +57,13 @@ def create_app(
     fetch_tokens: FetchTokens | None = None,
     credentials: Credentials | None = None,
     models: ModelGateway | None = None,
+    git: GitGateway | None = None,
     owned: contextlib.AsyncExitStack | None = None,
 ) -> Starlette:
     """The application. Raises ValueError when a setting that it cannot do without is missing.
 
-    `redis_url` is where the queue is; by default `settings.redis_url`. `models` is the gateway of boxes to them.
+    `redis_url` is where the queue is; by default `settings.redis_url`. `models` and `git` are the gateways
+    of boxes.
     `owned` is closed when the application ends.
     """
     redis_url = redis_url or settings.redis_url
@@ -86,20 +89,21 @@ def create_app(
     )
 
     agents = _mcp(shared)
+    gateways = [each for each in (models, git) if each is not None]
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         await shared.bus.start()
         await shared.inbox.start()
-        if models:
-            models.start()
+        for gateway in gateways:
+            gateway.start()
         try:
             async with agents.running() if agents else contextlib.nullcontext():
                 yield
         finally:
             await shared.inbox.close()
-            if models:
-                await models.close()
+            for gateway in gateways:
+                await gateway.close()
             await shared.gate.aclose()
             await shared.bus.close()
             await shared.queue.close()
@@ -113,7 +117,7 @@ def create_app(
         lifespan=lifespan,
     )
     app.state.shared = shared
-    app.state.boxes = box_app(shared, models.routes() if models else ())
+    app.state.boxes = box_app(shared, [route for gateway in gateways for route in gateway.routes()])
     return app
 
 

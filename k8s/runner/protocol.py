@@ -4,7 +4,7 @@ All of it is JSON over HTTP with `Authorization: Bearer <token>`: the box's for 
 the turn, for all that is about that turn. The runner asks, the service answers:
 
     POST   /boxes/{box}/next              {"runner": {"version", "turn", "turns"}} -> 204, or 200 with a `Turn`
-    POST   /turns/{turn}/token            -> `FetchToken`, minted for one fetch
+    POST   /turns/{turn}/token            -> `FetchToken`: where to fetch, and with what
     DELETE /turns/{turn}/token            {"token"} -> 204
     GET    /turns/{turn}/evidence/{name}  -> bytes
     POST   /turns/{turn}/output           `Output` -> `OutputAnswer`
@@ -160,7 +160,10 @@ class AssignedTurn:
 
 @dataclass(frozen=True)
 class FetchToken:
-    """A read-only token for one repository and one fetch; never stored, never in argv or in the agent's environment."""
+    """Where the service's git gateway has the turn's repository, and the login for it, which is the turn's own token.
+
+    It is never in argv or in the agent's environment.
+    """
 
     url: str
     token: str = field(repr=False)

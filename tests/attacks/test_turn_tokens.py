@@ -150,6 +150,7 @@ async def test_turns_of_the_former_release_are_reported_with_their_boxs_token_un
     headers = {"authorization": f"Bearer {TOKEN}"}
     for port in (box, http):
         assert (await port.post("/turns/t_1/output", json={"offset": 0}, headers=headers)).status_code == 200
+    for port in (box, http):
         assert (await port.put("/turns/t_1/result", json=RESULT, headers=headers)).status_code == 204
     assert (await http.post("/boxes/ann/next", json=ask(), headers=headers)).status_code == 404
     assert (await http.put("/turns/t_1/result", json=RESULT, headers={"authorization": "Bearer x"})).status_code == 404

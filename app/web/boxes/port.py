@@ -13,15 +13,15 @@ from app.web.boxes import next_turn, turns
 from app.web.state import AppState
 
 
-def box_app(shared: AppState, models: Sequence[BaseRoute] = ()) -> Starlette:
-    """The application of that port. It lives as long as the public one, which owns `shared` and the way to `models`."""
-    app = Starlette(routes=[*routes(), *models])
+def box_app(shared: AppState, gateways: Sequence[BaseRoute] = ()) -> Starlette:
+    """The application of that port. It lives as long as the public one, which owns `shared` and the `gateways`."""
+    app = Starlette(routes=[*routes(), *gateways])
     app.state.shared = shared
     return app
 
 
 def routes() -> list[BaseRoute]:
-    """All routes that boxes have: the runner's protocol and probes; gateways come beside them."""
+    """The routes of the runner's protocol, and probes; gateways come beside them."""
     return [
         Route("/boxes/{box}/next", next_turn.next_turn, methods=["POST"]),
         *turns.routes(),

@@ -16,6 +16,7 @@ from app.web.boxes.requests import (
     Handler,
     answers,
     asking,
+    bearer,
     declared,
     json_of,
     of_former,
@@ -44,13 +45,19 @@ PIECE = 256 * 1024
 
 @answers
 async def token(request: Request) -> Response:
-    """POST /turns/{turn}/token: a token for this one fetch, as long as the agent has not started."""
+    """POST /turns/{turn}/token: where to fetch and what to show there: our gateway, and the turn's own token.
+
+    A turn of the former release's has none, and gets a token of GitHub's for this one fetch.
+    """
     here = app_state(request)
     turn = await turn_of(request)
     repository = (turn.spec or {}).get("repository") or {}
     if turn.status != TurnStatus.RUNNING or turn.begun_at is not None or "id" not in repository:
         state = "past its fetch" if turn.status == TurnStatus.RUNNING else turn.status
         raise TurnOver(f"turn {turn.public_id} is {state}: it fetches nothing")
+    if turn.token_hash is not None:
+        url = f"{here.settings.box_service_url.rstrip('/')}/turns/{turn.public_id}/git/{repository['full_name']}.git"
+        return JSONResponse({"url": url, "token": bearer(request)})
     await _end_tokens(here, turn)
     async with here.database.read() as tx:
         session = await tx.get_one(Session, turn.session_id)
@@ -74,8 +81,9 @@ async def revoke(request: Request) -> Response:
     body = await json_of(request, SMALL_BODY)
     if not isinstance(body.get("token"), str):
         raise BadRequest("`token` is missing: the token to revoke")
-    await here.fetch_tokens.revoke(body["token"])
-    await here.credentials.returned(turn, body["token"])
+    if turn.token_hash is None:
+        await here.fetch_tokens.revoke(body["token"])
+        await here.credentials.returned(turn, body["token"])
     return Response(status_code=204)
 
 

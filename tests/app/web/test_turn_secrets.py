@@ -18,7 +18,7 @@ from loops.protocol.tokens import token
 from loops.secrets import env_secrets
 from loops.secrets.vault import Vault
 from loops.store.tables import Installation, Profile, Repository, Turn
-from tests.app.boxside import RESULT, SPEC, ask, journal, row, said, seed, send, token_of_turn
+from tests.app.boxside import RESULT, SPEC, TOKEN, ask, journal, row, said, seed, send, token_of_turn
 
 
 @pytest.fixture(autouse=True)
@@ -96,6 +96,9 @@ async def test_a_turn_whose_secrets_cannot_be_had_ends_with_the_reason(
     assert turn.result["message"] == "The profile “work” is gone. Choose another."
 
 
+FORMER: dict[str, Any] = {"status": "running", "token_hash": None, "handed_at": 1.0}
+
+
 class Tokens:
     def __init__(self) -> None:
         self.calls: list[tuple[Any, ...]] = []
@@ -108,10 +111,11 @@ class Tokens:
         self.calls.append(("revoke", token))
 
 
-async def test_a_fetch_token_is_minted_for_the_turns_repository_and_revoked(
+async def test_a_turn_of_the_former_release_gets_a_fetch_token_for_its_repository_which_is_revoked(
     box: httpx.AsyncClient, shared: AppState
 ) -> None:
-    await seed(shared, status="running")
+    await seed(shared, **FORMER)
+    box.headers["authorization"] = f"Bearer {TOKEN}"
     assert (await box.post("/turns/t_1/token")).status_code == 503
     tokens = Tokens()
     object.__setattr__(shared, "fetch_tokens", tokens)
@@ -246,7 +250,8 @@ async def test_no_token_is_minted_once_the_agent_has_started(
 async def test_what_a_killed_runner_had_to_fetch_with_is_revoked(
     box: httpx.AsyncClient, shared: AppState, vault: Vault
 ) -> None:
-    await with_account(shared, status="running")
+    await with_account(shared, **FORMER)
+    box.headers["authorization"] = f"Bearer {TOKEN}"
     tokens = shared.fetch_tokens
     assert isinstance(tokens, Tokens)
     await box.post("/turns/t_1/token")

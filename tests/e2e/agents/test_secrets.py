@@ -11,7 +11,7 @@ from urllib.parse import quote
 import pytest
 
 from app.process.clone_tokens import CloneTokens
-from loops.accounts.box_secrets import FetchToken
+from github.client.tokens import Token
 from loops.runtimes import registry
 from loops.runtimes.scripted.brain import Script
 from loops.runtimes.scripted.replies import Reply, Shell
@@ -44,16 +44,16 @@ for text in [*open(sys.argv[1]).read().split("\\0"), sys.argv[2]]:
 
 @pytest.fixture
 def minted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Every token that boxes fetched with."""
+    """Every token that the gateway read with on behalf of boxes."""
     tokens: list[str] = []
-    mint = CloneTokens.mint
+    mint = CloneTokens._minted
 
-    async def noted(self: CloneTokens, installation_id: int, repository_id: int) -> FetchToken:
+    async def noted(self: CloneTokens, installation_id: int, repository_id: int) -> Token:
         made = await mint(self, installation_id, repository_id)
-        tokens.append(made.token)
+        tokens.append(made.value)
         return made
 
-    monkeypatch.setattr(CloneTokens, "mint", noted)
+    monkeypatch.setattr(CloneTokens, "_minted", noted)
     return tokens
 
 
