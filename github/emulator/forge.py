@@ -34,6 +34,7 @@ PERMISSION = {
     "workflow_job": "actions",
     "status": "statuses",
     "repository": "metadata",
+    "merge_group": "merge_queues",
 }
 
 

@@ -10,6 +10,7 @@ from github.emulator.acts.references import References
 from github.emulator.faults import Faults
 from github.emulator.forge import Forge
 from github.emulator.limits import Limits
+from github.emulator.merge_queue import MergeQueue
 from github.emulator.options import EmulatorOptions
 from github.emulator.store.store import Store
 from github.emulator.tokens import Mint
@@ -34,7 +35,8 @@ class Hub:
         self.hooks = HookEngine(self.store, self.faults, options)
         self.forge = Forge(self.store, self.hooks)
         self.ci = Engine(self.forge, self.faults, self.mint, options)
-        self.forge.followers += [self.ci.follow, References(self.forge).follow]
+        self.merge_queue = MergeQueue(self.forge)
+        self.forge.followers += [self.ci.follow, References(self.forge).follow, self.merge_queue.follow]
 
     def listen_at(self, web_url: str, logs_url: str) -> None:
         """Learn the origins that the server got."""

@@ -25,7 +25,7 @@ PULL_EVENTS = ("pull_request", "pull_request_target")
 REVIEW_EVENTS = ("pull_request_review", "pull_request_review_comment")
 # these run the workflows of the default branch, whatever they are about
 DEFAULT_BRANCH_EVENTS = ("issues", "issue_comment", "workflow_run", "create", "delete", "repository_dispatch")
-EVENTS = ("push", "pull_request", *REVIEW_EVENTS, *DEFAULT_BRANCH_EVENTS)
+EVENTS = ("push", "pull_request", "merge_group", *REVIEW_EVENTS, *DEFAULT_BRANCH_EVENTS)
 # a run that a run started may start one more, and that one another
 MAX_CHAIN = 3
 
@@ -74,6 +74,8 @@ class Starter:
                 return []
             names = PULL_EVENTS if event.name == "pull_request" else (event.name,)
             return [one for name in names for one in self._of_pull(issue.pull, name, event)]
+        if event.name == "merge_group":
+            return list(self._of_group(event)) if event.action == "checks_requested" else []
         if event.name == "workflow_run" and self._chain(payload["workflow_run"]["id"]) >= MAX_CHAIN:
             return []
         return self.of_default_branch(repository, event.name, event.action, payload, by)
@@ -116,6 +118,17 @@ class Starter:
                 run.payload = dict(event.payload)
             approval = by.login == ACTIONS_BOT or planning.needs_approval(self._store, pull)
             yield StartedRun(run, one, wait=not of_base and approval)
+
+    def _of_group(self, event: Event) -> Iterator[StartedRun]:
+        """A merge queue wants to know of a group: the workflows are those of the group itself."""
+        repository, group = event.repository, event.payload["merge_group"]
+        ref, base = group["head_ref"], group["base_ref"].removeprefix("refs/heads/")
+        occasion = Occasion("merge_group", ref, base, action=event.action)
+        for one in planning.wanted(planning.workflows(repository.git, group["head_sha"]), occasion):
+            head, name = group["head_sha"], ref.removeprefix("refs/heads/")
+            run = self._run(repository, one, "merge_group", ref, head, head, name, repository, event.sender)
+            run.action, run.payload = event.action, {"action": event.action, **event.payload}
+            yield StartedRun(run, one)
 
     def of_default_branch(
         self, repository: Repository, name: str, action: str | None, payload: Json, by: User

@@ -16,10 +16,10 @@ Json = dict[str, Any]
 MAX_COMMITS = 2048
 
 
-def pushed(forge: Forge, repository: Repository, update: Update, by: User, *, merges: bool = False) -> None:
+def pushed(forge: Forge, repository: Repository, update: Update, by: User, *, merged_by: str = "") -> None:
     """Tell everybody: `create`/`delete`, `push`, pull requests of the branch, check suites and workflows.
 
-    `merges`: it is a pull request that was merged.
+    `merged_by`: the kind of activity where a pull request was merged.
     """
     repository.pushed_at = repository.updated_at = repository.moved[update.ref] = forge.now()
     branch = update.ref.removeprefix("refs/heads/") if update.ref.startswith("refs/heads/") else None
@@ -33,7 +33,7 @@ def pushed(forge: Forge, repository: Repository, update: Update, by: User, *, me
     if update.new == ZERO:
         forge.emit("delete", None, brief, repository, by)
     if branch is not None:
-        _remember(forge, repository, update, by, "pr_merge" if merges else _kind(repository.git, update))
+        _remember(forge, repository, update, by, merged_by or _kind(repository.git, update))
         _follow_branch(forge, repository, branch, update, by)
     commit = repository.git.resolve(update.new) if update.new != ZERO else None
     if branch is not None and commit is not None:

@@ -72,13 +72,25 @@ def all_met(store: Store, repository: Repository, protection: Protection, sha: s
     return bool(needs) and all(met(store, repository, need, sha) for need in needs)
 
 
-def met(store: Store, repository: Repository, need: Required, sha: str) -> bool:
-    """Whether a required check has passed on the commit; a check run and a status of one name are both required."""
+def failed(store: Store, repository: Repository, need: Required, sha: str) -> bool:
+    """Whether a required check has ended on the commit and not passed."""
+    runs, statuses = _named(store, repository, need, sha)
+    red = any(run.status == "completed" and run.conclusion not in PASSING for run in runs)
+    return red or any(status.state in ("failure", "error") for status in statuses)
+
+
+def _named(store: Store, repository: Repository, need: Required, sha: str) -> tuple[list[CheckRun], list[Status]]:
     runs = [
         run
         for run in latest_check_runs(store, repository, sha)
         if run.name == need.context and need.app_id in (None, run.suite.app.id)
     ]
-    statuses = [s for s in latest_statuses(store, repository, sha) if s.context == need.context and need.app_id is None]
+    statuses = latest_statuses(store, repository, sha) if need.app_id is None else []
+    return runs, [status for status in statuses if status.context == need.context]
+
+
+def met(store: Store, repository: Repository, need: Required, sha: str) -> bool:
+    """Whether a required check has passed on the commit; a check run and a status of one name are both required."""
+    runs, statuses = _named(store, repository, need, sha)
     passed = all(run.conclusion in PASSING for run in runs) and all(s.state == "success" for s in statuses)
     return bool(runs or statuses) and passed

@@ -142,8 +142,8 @@ class JobRun:
         scope = self.scope()
         self._env = {key: as_text(scope.value(value)) for key, value in self.workflow.env.items()}
         self._env |= self._values(self.spec.env, self.scope())
-        minutes = float(as_text(scope.value(self.spec.timeout)) or MAX_MINUTES)
-        self._deadline = min(self._deadline, time.monotonic() + minutes * 60)
+        self._minutes = float(as_text(scope.value(self.spec.timeout)) or MAX_MINUTES)
+        self._deadline = min(self._deadline, time.monotonic() + self._minutes * 60)
         if problem := unable(self.spec, self.job.labels):
             raise CannotDo(problem)
         self.log.line("Current runner version: '2.330.0'")
@@ -245,6 +245,7 @@ class JobRun:
                 return "failure"
             self._timed_out = True
             self.log.line("##[error]The job has exceeded the maximum execution time while awaiting its step.")
+            self._annotate(f"The job has exceeded the maximum execution time of {self._minutes:g}m0s")
             self.log.line("##[error]The operation was canceled.")
             return "cancelled"
         if ended.code:

@@ -10,6 +10,7 @@ from github.emulator.acts import comments, issues, pulls, reviews
 from github.emulator.api.access import sees
 from github.emulator.api.call import Answer, Call
 from github.emulator.errors import Refusal
+from github.emulator.merge_queue import CannotQueue
 from github.emulator.rest.graphql.errors import RefusedQuery
 from github.emulator.rest.graphql.nodes import Nodes
 from github.emulator.rest.threads import comments as rest_comments
@@ -69,6 +70,27 @@ class Mutations:
         reason = (input.get("stateReason") or "completed").lower()
         issues.closed(self._hub.forge, issue, self._call.user, reason)
         return self._payload(input, issue=self._nodes.conversation(issue))
+
+    def enqueuePullRequest(self, _info: Info, input: Json) -> Json:
+        pull = self._pull(input["pullRequestId"])
+        self._writes(pull.repository, "pull_requests")
+        if input.get("expectedHeadOid") not in (None, pull.head_sha):
+            raise RefusedQuery("UNPROCESSABLE", "Head branch was modified. Review and try the merge again.")
+        try:
+            entry = self._hub.merge_queue.add(pull, self._call.user)
+        except CannotQueue as error:
+            raise RefusedQuery("UNPROCESSABLE", str(error)) from error
+        return self._payload(input, mergeQueueEntry=self._nodes.queued(entry))
+
+    def dequeuePullRequest(self, _info: Info, input: Json) -> Json:
+        pull = self._pull(input["id"])
+        self._writes(pull.repository, "pull_requests")
+        entry = self._hub.merge_queue.entry(pull)
+        if entry is None:
+            raise RefusedQuery("UNPROCESSABLE", "Pull request is not in the queue")
+        shown = self._nodes.queued(entry)
+        self._hub.merge_queue.remove(pull, "MANUAL", self._call.user)
+        return self._payload(input, mergeQueueEntry=shown)
 
     def markPullRequestReadyForReview(self, _info: Info, input: Json) -> Json:
         return self._draft(input, draft=False)

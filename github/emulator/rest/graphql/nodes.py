@@ -8,6 +8,7 @@ from github.emulator.acts import pulls as pull_acts
 from github.emulator.api.call import Call
 from github.emulator.clock import iso, iso_or_none
 from github.emulator.git import commits
+from github.emulator.merge_queue import Entry
 from github.emulator.rest.graphql.errors import RefusedQuery
 from github.emulator.rest.graphql.pages import connection
 from github.emulator.rest.graphql.rollup import rollup_of
@@ -213,12 +214,29 @@ class Nodes:
                 lambda _: row.requested_reviewers, lambda user: {"requestedReviewer": self.actor(user)}
             ),
             "reviews": connection(reviews, self.review),
+            "isInMergeQueue": lambda _info: self._queued(row) is not None,
+            "mergeQueueEntry": lambda _info: self._queued(row),
             "reviewThreads": connection(threads, self.thread),
             "commits": connection(
                 lambda _: row.repository.git.shas(pull_views.span(row)), lambda sha: self._commit(row, sha)
             ),
             "statusCheckRollup": lambda _info: rollup_of(self._store, row.repository, row.head_sha),
         }
+
+    def queued(self, row: Entry) -> Json:
+        line = self._call.hub.merge_queue.in_line(row.pull.repository, row.pull.base_ref)
+        return {
+            "id": node_id("MQE", row.id),
+            "position": line.index(row) + 1 if row in line else 1,
+            "baseCommit": {"oid": row.base},
+            "headCommit": {"oid": row.sha},
+            "enqueuer": self.actor(row.by),
+            "pullRequest": lambda _info: self.pull(row.pull),
+        }
+
+    def _queued(self, row: Pull) -> Json | None:
+        entry = self._call.hub.merge_queue.entry(row)
+        return None if entry is None else self.queued(entry)
 
     def _mergeable(self, row: Pull) -> str:
         """As it was known so far; asking lets it be known the next time."""

@@ -121,7 +121,10 @@ type PullRequest implements Node {
   comments(first: Int, last: Int, after: String): IssueCommentConnection!
   reviewThreads(first: Int, last: Int, after: String): PullRequestReviewThreadConnection!
   commits(first: Int, last: Int, after: String): PullRequestCommitConnection!
-  statusCheckRollup: StatusCheckRollup
+  statusCheckRollup: StatusCheckRollup isInMergeQueue: Boolean! mergeQueueEntry: MergeQueueEntry
+}
+type MergeQueueEntry implements Node {
+  id: ID! position: Int! baseCommit: Commit headCommit: Commit enqueuer: Actor! pullRequest: PullRequest
 }
 type PullRequestConnection { nodes: [PullRequest] pageInfo: PageInfo! totalCount: Int! }
 """
@@ -171,6 +174,11 @@ _MUTATIONS = {
         "repositoryId: ID! baseRefName: String! headRefName: String! title: String! body: String draft: Boolean"
         " maintainerCanModify: Boolean",
         "pullRequest: PullRequest",
+    ),
+    "dequeuePullRequest": ("id: ID!", "mergeQueueEntry: MergeQueueEntry"),
+    "enqueuePullRequest": (
+        "pullRequestId: ID! expectedHeadOid: GitObjectID jump: Boolean",
+        "mergeQueueEntry: MergeQueueEntry",
     ),
     "markPullRequestReadyForReview": ("pullRequestId: ID!", "pullRequest: PullRequest"),
     "minimizeComment": ("subjectId: ID! classifier: ReportedContentClassifiers!", "minimizedComment: Minimized"),

@@ -9,6 +9,7 @@ from github.emulator.api.route import Route
 from github.emulator.errors import Refusal, custom, invalid, not_found
 from github.emulator.git import commits, diff, refs
 from github.emulator.git.refs import Update
+from github.emulator.merge_queue import has_queue
 from github.emulator.rest.code.refs import merge_commit
 from github.emulator.rest.threads.issues import find as find_issue
 from github.emulator.rules import merging
@@ -210,6 +211,9 @@ def merge(call: Call) -> Answer:
     pull = find(call)
     if call.get("sha") not in (None, pull.head_sha):
         raise Refusal(409, "Head branch was modified. Review and try the merge again.")
+    if has_queue(call.repository, pull.base_ref):
+        broken = "Repository rule violations found\n\nChanges must be made through the merge queue\n\n"
+        raise Refusal(405, broken)
     acts.compute_merge(call.store, pull)
     state = merging.mergeable_state(call.store, pull)
     if not pull.open or state in ("dirty", "blocked", "draft"):
@@ -220,7 +224,7 @@ def merge(call: Call) -> Answer:
         raise Refusal(405, "Pull Request is not mergeable")
     ref = f"refs/heads/{pull.base_ref}"
     refs.move(call.repository.git, ref, made.sha, pull.base_sha)  # what the branch requires, the pull request has met
-    pushes.pushed(call.forge, call.repository, Update(pull.base_sha, made.sha, ref), call.user, merges=True)
+    pushes.pushed(call.forge, call.repository, Update(pull.base_sha, made.sha, ref), call.user, merged_by="pr_merge")
     return Answer(200, {"sha": made.sha, "merged": True, "message": "Pull Request successfully merged"})
 
 

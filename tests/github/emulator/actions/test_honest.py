@@ -135,3 +135,11 @@ async def test_the_token_of_a_job_pushes_what_it_may_and_starts_nothing(house: H
     assert run["conclusion"] == "failure"
     assert "Permission to acme/widgets.git denied to github-actions[bot]" in await log_of(house, token, only["id"])
     assert (await jobs_of(house, token, run["id"]))[0]["conclusion"] == "failure"
+
+
+async def test_a_job_that_takes_too_long_is_cancelled_and_says_so_at_its_check(house: House, token: str) -> None:
+    run, [only] = await pushed(house, token, job("    timeout-minutes: 0.005\n    steps: [{run: sleep 60}]"))
+    assert (run["conclusion"], only["conclusion"]) == ("cancelled", "cancelled")
+    path = f"{REPO}/check-runs/{only['id']}/annotations"
+    said = [row["message"] for row in (await house.ask("GET", path, token)).json()]
+    assert any(text.startswith("The job has exceeded the maximum execution time of ") for text in said)

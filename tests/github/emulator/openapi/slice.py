@@ -27,6 +27,7 @@ EVENTS = [
     "installation-repositories",
     "issue-comment",
     "issues",
+    "merge-group",
     "ping",
     "pull-request",
     "pull-request-review",
