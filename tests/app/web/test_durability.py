@@ -30,7 +30,8 @@ async def start(tmp_path: Path, database_url: str, redis_url: str) -> tuple[asyn
         sys.executable, "-m", "tests.bench.server", "greenloop", env=environment, stdout=asyncio.subprocess.PIPE
     )
     assert server.stdout is not None
-    return server, f"http://127.0.0.1:{int(await server.stdout.readline())}"
+    port, _of_boxes = (await server.stdout.readline()).split()
+    return server, f"http://127.0.0.1:{int(port)}"
 
 
 async def send(url: str, sender: str, acknowledged: set[str], enough: asyncio.Event) -> None:
