@@ -67,12 +67,8 @@ async def relay(
 
 
 async def answer(send: Send, refusal: Refusal) -> None:
-    """Send a whole answer. What is left of the request is not read, so the connection ends with it."""
-    fields = [
-        (b"content-type", refusal.media.encode()),
-        (b"content-length", str(len(refusal.body)).encode()),
-        (b"connection", b"close"),
-    ]
+    """Send a whole answer. What is left of the request is thrown away: who is still sending would not see it else."""
+    fields = [(b"content-type", refusal.media.encode()), (b"content-length", str(len(refusal.body)).encode())]
     await send({"type": "http.response.start", "status": refusal.status, "headers": fields})
     await send({"type": "http.response.body", "body": refusal.body})
 

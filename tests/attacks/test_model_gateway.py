@@ -317,6 +317,31 @@ async def test_one_turn_has_so_many_requests_at_once_and_no_more(settings: Setti
         assert [each.status_code for each in await asyncio.gather(*waiting)] == [200, 200]
 
 
+async def test_one_turn_leaves_room_for_the_bodies_of_others(settings: Settings) -> None:
+    async with door(settings, gateway=GatewaySettings(body=100_000, held=200_000)) as opened:
+        await _second_turn(opened)
+        place = urlsplit(opened.url)
+        head = f"POST /models/t_1/v1/chat/completions HTTP/1.1\r\nhost: a\r\nauthorization: Bearer {TURN_TOKEN}\r\n"
+        _reader, writer = await asyncio.open_connection(place.hostname, place.port)
+        writer.write(f"{head}content-length: 40000\r\n\r\n{{".encode())
+        for _ in range(500):
+            if (await opened.chat(x="x" * 20_000)).status_code == 503:
+                break
+            await asyncio.sleep(0.02)
+        else:
+            raise AssertionError("a body that does not come takes no room")
+        body = json.dumps({"model": MODEL, "x": "x" * 20_000})
+        theirs = {"authorization": f"Bearer {OTHER}"}
+        url = f"{opened.url}/models/t_2/v1/chat/completions"
+        assert (await opened.agent.post(url, content=body, headers=theirs)).status_code == 200
+        writer.close()
+        for _ in range(500):
+            if (await opened.chat(x="x" * 20_000)).status_code == 200:
+                return
+            await asyncio.sleep(0.02)
+        raise AssertionError("its room is not given back")
+
+
 async def test_the_public_port_knows_nothing_of_it(opened: Door) -> None:
     told = await opened.agent.post(f"{opened.public}/models/t_1/v1/chat/completions", content=BODY)
     assert told.status_code == 404 and opened.provider.asked == []
