@@ -30,35 +30,40 @@ class Withheld(Exception):
 
 
 class Offload:
-    """Runs passes of one process. One at a time for each `whose`, so that no box keeps all of the processes."""
+    """Runs passes of one process. One at a time for each installation, so that none keeps all of the processes, however
+    many boxes it has."""
 
     def __init__(self, *, processes: int = PROCESSES, seconds: float = SECONDS) -> None:
         self._seconds = seconds
         self._free = asyncio.Semaphore(processes)
         self._limiter = anyio.CapacityLimiter(processes)
-        self._turns: weakref.WeakValueDictionary[str, asyncio.Lock] = weakref.WeakValueDictionary()
+        self._turns: weakref.WeakValueDictionary[int | None, asyncio.Lock] = weakref.WeakValueDictionary()
 
     async def run(
-        self, whose: str, work: Callable[[Unpack[_Args]], _Result], *args: *_Args, seconds: float | None = None
+        self,
+        installation: int | None,
+        work: Callable[[Unpack[_Args]], _Result],
+        *args: *_Args,
+        seconds: float | None = None,
     ) -> _Result:
-        """`work(*args)` in another process: a function of a module, with values that can be pickled. `seconds` is a
-        deadline other than the usual one.
+        """`work(*args)` in another process: a function of a module, with values that can be pickled, for that
+        installation. `seconds` is a deadline other than the usual one.
 
         Raises Withheld when it takes longer than allowed, fails, or takes its process down: what was given to it is put
         aside then, since it would do so again.
         """
         most = self._seconds if seconds is None else seconds
-        turn = self._turns.setdefault(whose, asyncio.Lock())
+        turn = self._turns.setdefault(installation, asyncio.Lock())
         async with turn, self._free:
             try:
                 with anyio.fail_after(most):
                     return await to_process.run_sync(work, *args, cancellable=True, limiter=self._limiter)
             except TimeoutError:
-                log.warning("offload.too_slow", whose=whose, work=work.__name__, seconds=most)
+                log.warning("offload.too_slow", installation=installation, work=work.__name__, seconds=most)
                 raise Withheld(f"it could not be looked through within {most:.0f} s") from None
             except anyio.BrokenWorkerProcess as error:
-                log.error("offload.died", whose=whose, work=work.__name__, error=str(error))
+                log.error("offload.died", installation=installation, work=work.__name__, error=str(error))
                 raise Withheld("looking through it took a process down") from error
             except Exception as error:
-                log.exception("offload.failed", whose=whose, work=work.__name__)
+                log.exception("offload.failed", installation=installation, work=work.__name__)
                 raise Withheld(f"looking through it failed with {type(error).__name__}") from error

@@ -56,10 +56,6 @@ class Distiller:
     installation_id: int
     seconds: float = field(default=SECONDS)
 
-    @property
-    def _whose(self) -> str:
-        return f"installation:{self.installation_id}"
-
     async def log(self, check_id: int, path: Path, about: AboutLog) -> DistilledLog:
         """The log in the file `path`, of the check `check_id`. Raises Withheld, with the reason, for one put aside."""
         key = str(check_id)
@@ -78,18 +74,18 @@ class Distiller:
                 raise
 
     async def _log(self, path: Path, about: AboutLog) -> DistilledLog:
-        return await self.offload.run(self._whose, distilled, path, about, seconds=self.seconds)
+        return await self.offload.run(self.installation_id, distilled, path, about, seconds=self.seconds)
 
     async def learned(self, path: Path) -> Twin:
         """What a passing job's log is compared by. Raises Withheld."""
-        return await self.offload.run(self._whose, learned, path, seconds=self.seconds)
+        return await self.offload.run(self.installation_id, learned, path, seconds=self.seconds)
 
     async def reports(self, files: Sequence[ReportFile]) -> Sequence[Report]:
         """What the reports of a run say; nothing where they cannot be read through."""
         if not files:
             return ()
         try:
-            return await self.offload.run(self._whose, reports_in, files, seconds=self.seconds)
+            return await self.offload.run(self.installation_id, reports_in, files, seconds=self.seconds)
         except Withheld:
             return ()
 

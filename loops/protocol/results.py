@@ -23,6 +23,7 @@ from loops.sessions.transitions import turns_that_may_become
 from loops.store import journal, leases
 from loops.store.database import Database
 from loops.store.journal import Entry
+from loops.store.lookup import installation_of_session
 from loops.store.quarantine import put_aside
 from loops.store.states import TurnStatus
 from loops.store.tables import Blob, Log, Session, Turn
@@ -107,7 +108,12 @@ async def store_result(
     work = (turn.runtime or "command", turn.parser_state, resumed_totals(turn), result, dict(files), redactor, price)
     try:
         heavy = len(result.diff) + len(result.message) + len(result.stderr_tail) >= HEAVY
-        shown = await offload.run(turn.box or turn.public_id, shown_result, *work) if heavy else shown_result(*work)
+        if heavy:
+            async with database.read() as tx:
+                installation = await installation_of_session(tx, turn.session_id)
+            shown = await offload.run(installation, shown_result, *work)
+        else:
+            shown = shown_result(*work)
     except Withheld as error:
         shown = _withheld(result, str(error))
         await put_aside(database, "report", turn.public_id, str(error), now=now)

@@ -16,6 +16,7 @@ from loops.secrets.redact import Redactor
 from loops.sessions.spending import apply_caps
 from loops.store import journal
 from loops.store.database import Database
+from loops.store.lookup import installation_of_session
 from loops.store.quarantine import put_aside
 from loops.store.states import TurnStatus
 from loops.store.tables import Box, Turn
@@ -84,7 +85,9 @@ async def _parse(
     if len(data) < HEAVY:
         return _parsed(*work)
     try:
-        return await offload.run(turn.box or turn.public_id, _parsed, *work)
+        async with database.read() as tx:
+            installation = await installation_of_session(tx, turn.session_id)
+        return await offload.run(installation, _parsed, *work)
     except Withheld as error:
         note = f"{len(data):,} bytes of output are withheld: {error}"
         await put_aside(database, "output", turn.public_id, str(error), now=now)

@@ -33,8 +33,7 @@ async def understood(loop: Loop, delivery: Delivery, *, apart: bool = False) -> 
     body = delivery.body or b""
     if not apart and len(body) < LARGE:
         return _read(delivery.event, body, loop.me)
-    whose = f"installation:{delivery.installation_id}"
-    outcome = await loop.offload.run(whose, read_apart, delivery.event, body, loop.me)
+    outcome = await loop.offload.run(delivery.installation_id, read_apart, delivery.event, body, loop.me)
     if isinstance(outcome, BadPayload):
         raise outcome
     return outcome

@@ -1,9 +1,9 @@
-"""Installations and people by their logins at GitHub, as whoever runs the service names them."""
+"""Installations and people: by their logins at GitHub, as whoever runs the service names them, and by session."""
 
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from loops.store.tables import Installation, Person
+from loops.store.tables import Installation, Person, Session
 
 
 class UnknownOwner(LookupError):
@@ -17,6 +17,11 @@ async def installation_of(tx: AsyncSession, login: str) -> int:
     if (known := found.scalar_one_or_none()) is None:
         raise UnknownOwner(f"no installation on {login!r} is known: install the App there first")
     return known
+
+
+async def installation_of_session(tx: AsyncSession, session_id: int) -> int:
+    """The installation that a session belongs to."""
+    return (await tx.execute(select(Session.installation_id).where(Session.id == session_id))).scalar_one()
 
 
 async def person_of(tx: AsyncSession, login: str) -> int:

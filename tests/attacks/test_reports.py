@@ -117,7 +117,7 @@ async def test_a_diff_that_cannot_be_rendered_is_left_out_of_its_page(
     box: httpx.AsyncClient, http: httpx.AsyncClient, impatient: AppState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await seed(impatient, status="running")
-    diff = "diff --git a/x b/x\n@@ -1 +1 @@\n" + "+more\n" * (HEAVY // 6)
+    diff = "diff --git a/x b/x\n@@ -1 +1 @@\n" + "+more\n" * (HEAVY // 3)
     assert (await box.put("/turns/t_1/result", json=RESULT | {"diff": diff})).status_code == 204
     monkeypatch.setattr(shown_diff, "rendered", _dead)
     answer = await http.get("/sessions/s_1")

@@ -59,7 +59,7 @@ async def stream(
                 for one in new:
                     after = one.seq
                     yield ServerSentEvent(html("_block.html", block=block(one)), event="entry", id=str(one.seq))
-                diff = await here.diffs.html(here.offload, found.session.public_id, text_of_diff(found))
+                diff = await here.diffs.html(here.offload, found.session.installation_id, text_of_diff(found))
                 urls = here.settings.github_web_url, here.settings.public_url
                 state = state_html(found, diff, *urls, operator=operator)
                 if state != shown and not new:

@@ -63,7 +63,7 @@ async def session(request: Request) -> Response:
         if before is not None:
             query = query.where(Event.seq < before)
         events = list((await tx.execute(query)).scalars())[::-1]
-    diff = await here.diffs.html(here.offload, found.public_id, text_of_diff(about))
+    diff = await here.diffs.html(here.offload, found.installation_id, text_of_diff(about))
     return page(
         "session.html",
         who=visitor(request).login,

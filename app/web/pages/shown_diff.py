@@ -17,14 +17,14 @@ class ShownDiffs:
     def __init__(self) -> None:
         self._kept: OrderedDict[bytes, str] = OrderedDict()
 
-    async def html(self, offload: Offload, session: str, text: str) -> str:
-        """`text`, the diff of `session`, for the page; why it is not shown where it cannot be rendered."""
+    async def html(self, offload: Offload, installation: int, text: str) -> str:
+        """`text`, the diff of a session of that installation, for the page; else why it is not shown."""
         if len(text) < HEAVY:
             return rendered(text)
         key = hashlib.sha256(text.encode("utf-8", "replace")).digest()
         if key not in self._kept:
             try:
-                self._kept[key] = await offload.run(f"page:{session}", rendered, text)
+                self._kept[key] = await offload.run(installation, rendered, text)
             except Withheld as error:
                 return html("_diff.html", diff=diff.Diff([]), withheld=str(error))
             while len(self._kept) > KEPT:

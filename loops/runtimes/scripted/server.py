@@ -33,6 +33,7 @@ _WIRES: Mapping[Wire, WireFormat] = {
 }
 _VERSIONED: Final = ("responses", "chat")
 """Protocols whose base URLs end with the version; a CLI adds it to those of the others."""
+TOO_LONG = "context_length_exceeded"
 _TITLE = Reply("A small repair", input=10, cached=0, output=3)
 
 
@@ -45,6 +46,7 @@ class ModelServer:
     def __init__(self, brains: Mapping[str, Brain]) -> None:
         self._brains = dict(brains)
         self._requests: dict[str, list[Conversation]] = {name: [] for name in brains}
+        self._too_long: dict[str, Refusal] = {}
         config = uvicorn.Config(self.app(), port=0, log_level="error", lifespan="off", timeout_graceful_shutdown=1)
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, name="model-server", daemon=True)
@@ -121,9 +123,14 @@ class ModelServer:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             return _refuse(told, Refusal(400, f"the request is not understood: {error!r}"))
         if conversation.is_side_call:
-            return _send(conversation, _TITLE)
+            refused = self._too_long.get(name)
+            return _refuse(told, refused) if refused else _send(conversation, _TITLE)
         self._requests[name].append(conversation)
         step = self._brains[name].next(conversation)
+        if isinstance(step, Refusal) and step.kind == TOO_LONG:
+            self._too_long[name] = step  # a summary of a conversation that is too long holds all of it
+        else:
+            self._too_long.pop(name, None)
         if isinstance(step, Wait):
             await asyncio.sleep(step.seconds)
             step = step.then

@@ -54,7 +54,7 @@ async def guard(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn
             return None  # too large for the API: then all of it counts as new
 
     try:
-        return await examine(proposal, content_of, base_of, partial(loop.offload.run, session.public_id))
+        return await examine(proposal, content_of, base_of, partial(loop.offload.run, session.installation_id))
     except Withheld as error:
         text = f"What this turn changed could not be looked at: {error}. Ask for a smaller step."
         return Findings((Finding("not_searched", "", text),))

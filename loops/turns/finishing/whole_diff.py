@@ -36,7 +36,7 @@ async def whole_diff(loop: Loop, repo: RepositoryHandle, session: Session, turn:
         return None
     redactor = await redactor_of(loop.database, loop.vault, turn)
     try:
-        return await loop.offload.run(session.public_id, _shown, found, redactor)
+        return await loop.offload.run(session.installation_id, _shown, found, redactor)
     except Withheld as error:
         log.warning("diff.withheld", session=session.public_id, head=head, error=str(error))
         return None
