@@ -114,9 +114,9 @@ async def test_a_page_with_a_large_diff_is_rendered_apart_and_the_other_requests
 
 
 async def test_a_diff_that_cannot_be_rendered_is_left_out_of_its_page(
-    box: httpx.AsyncClient, http: httpx.AsyncClient, impatient: AppState, monkeypatch: pytest.MonkeyPatch
+    box: httpx.AsyncClient, http: httpx.AsyncClient, shared: AppState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await seed(impatient, status="running")
+    await seed(shared, status="running")
     diff = "diff --git a/x b/x\n@@ -1 +1 @@\n" + "+more\n" * (HEAVY // 3)
     assert (await box.put("/turns/t_1/result", json=RESULT | {"diff": diff})).status_code == 204
     monkeypatch.setattr(shown_diff, "rendered", _dead)
