@@ -67,6 +67,10 @@ class Settings(BaseSettings, LoopOptions):
     kubeconfig: Path | None = Field(None, description="Cluster of the boxes; none: the pod's own, else the usual file.")
     box_namespace: str = Field("greenloop-boxes", description="Namespace of the boxes; nothing else belongs in it.")
     box_owner: str = Field("", description="ConfigMap in that namespace with which all boxes go; empty: none.")
+    box_egress: Literal["internet", "allowList", "gateway"] = Field(
+        "internet",
+        description="What the cluster's policies let boxes reach, which `doctor --network` tries; gateway: not GitHub.",
+    )
     box_image: str = Field("", description="Image of the boxes: runner, git, tini and the agents.")
     box_pod: PodOptions = Field(PodOptions(), description="How boxes look on Kubernetes, as JSON.")
 

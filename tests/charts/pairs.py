@@ -48,6 +48,7 @@ AXES: dict[str, dict[str, Object]] = {
         "allow list": {
             "boxes": {"network": {"egress": "allowList", "allow": [{"cidr": "10.1.2.0/24", "ports": [443]}]}}
         },
+        "gateways": {"boxes": {"network": {"egress": "gateway", "mirrors": [{"cidr": "10.1.3.0/24"}]}}},
     },
     "namespace": {"its own": {}, "the release's": {"boxes": {"namespace": "team"}}},
     "homes": {

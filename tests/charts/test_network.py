@@ -80,6 +80,17 @@ def test_an_allow_list_leaves_nothing_else_open() -> None:
     assert blocks == ["169.254.20.10/32", "10.1.2.3/32", "10.9.0.0/16"]
 
 
+def test_with_gateways_a_box_reaches_names_the_service_and_package_mirrors_and_nothing_else() -> None:
+    mirror = {"cidr": "10.7.0.0/16", "ports": [443]}
+    network = {"egress": "gateway", "mirrors": [mirror], "allow": [{"cidr": "10.9.0.0/16"}]}
+    items = render({"boxes": {"network": network}})
+    allow = next(item for item in items if item["metadata"]["name"].endswith("-egress"))
+    _, service, mirrors = allow["spec"]["egress"]
+    assert service["ports"] == [{"protocol": "TCP", "port": 8081}]
+    assert mirrors == {"to": [{"ipBlock": {"cidr": mirror["cidr"]}}], "ports": [{"protocol": "TCP", "port": 443}]}
+    assert one(items, "ConfigMap", "greenloop")["data"]["GREENLOOP_BOX_EGRESS"] == "gateway"
+
+
 def test_names_are_found_at_pods_and_at_caches_of_nodes() -> None:
     def dns(values: Object) -> tuple[Any, ...]:
         allow = next(item for item in render(values) if item["metadata"]["name"].endswith("-egress"))

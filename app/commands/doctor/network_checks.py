@@ -56,11 +56,17 @@ async def policies(settings: Settings, cluster: Cluster) -> Finding:
 
 
 async def walls(settings: Settings, cluster: Cluster) -> Finding:
-    """What a box can really reach: it should be the service, and neither database, Redis nor the cloud's metadata."""
+    """What a box can really reach: it should be the service, and neither database, Redis nor the cloud's metadata.
+
+    Where it has gateways alone, GitHub is none of it either.
+    """
     options = settings.box_pod
     if settings.box_image:
         options = options.model_copy(update={"image": settings.box_image})
-    forbidden = [METADATA, *filter(None, (place(settings.redis_url), place(settings.database_url)))]
+    closed = [settings.redis_url, settings.database_url]
+    if settings.box_egress == "gateway":
+        closed += [settings.github_web_url, settings.github_api_url]
+    forbidden = list(dict.fromkeys([METADATA, *filter(None, map(place, closed))]))
     service = place(settings.box_service_url)
     try:
         found = await reach(

@@ -231,7 +231,13 @@ async def test_the_network_of_boxes_is_tried_where_that_is_asked_for(
         assert url.removeprefix("http://") in open_network.says
         given["redis_url"] = "redis://127.0.0.1:1"
         assert found_of(await examine(Settings(**given), network=True), "network of boxes").level == "ok"
-        given["service_url"] = "http://127.0.0.1:1"
+        given |= {"box_egress": "gateway", "github_web_url": url, "github_api_url": "http://127.0.0.1:3"}
+        past_the_gateway = found_of(await examine(Settings(**given), network=True), "network of boxes")
+        assert (past_the_gateway.level, past_the_gateway.says) == (
+            "fail",
+            f"a box reaches {url.removeprefix('http://')}",
+        )
+        given |= {"box_egress": "allowList", "service_url": "http://127.0.0.1:1"}
         assert (
             "cannot reach the service"
             in found_of(await examine(Settings(**given), network=True), "network of boxes").says
