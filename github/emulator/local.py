@@ -20,10 +20,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from github.emulator import control
-from github.emulator.admin import Admin
-from github.emulator.listen import Listener
+from github.emulator.administration import control
+from github.emulator.administration.admin import Admin
 from github.emulator.options import EmulatorOptions
+from github.emulator.serving.listen import Listener
 
 T = TypeVar("T")
 

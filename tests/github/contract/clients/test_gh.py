@@ -66,6 +66,8 @@ def gh(target: Target, tmp_path: Path) -> Iterator[Gh]:
     program, socket = need("gh"), tmp_path / "s"
     token = target.tokens.get("person") or next(iter(target.tokens.values()))
     more = {"GH_TOKEN": token, "GH_REPO": target.repository, "GH_CONFIG_DIR": str(tmp_path), "GH_PROMPT_DISABLED": "1"}
+    if target.real and (host := str(urlsplit(target.api_url).hostname)) != "api.github.com":
+        more |= {"GH_HOST": host, "GH_ENTERPRISE_TOKEN": token}
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)  # it asks git where it is
     if isinstance(target, LocalTarget):
         (tmp_path / "config.yml").write_text(f"http_unix_socket: {socket}\n")

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from github.emulator.acts import accounts, comments, installations, repositories
+from github.emulator.administration.seed import EVENTS, PERMISSIONS, Seed
 from github.emulator.faults import Fault
 from github.emulator.git.imports import as_git_repository, current_branch
 from github.emulator.hub import AnswerObserver, Hub
 from github.emulator.options import EmulatorOptions
-from github.emulator.seed import EVENTS, PERMISSIONS, Seed
 from github.emulator.store.apps import App
 from github.emulator.store.comments import Comment
 from github.emulator.store.installations import Installation

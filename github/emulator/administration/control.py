@@ -23,7 +23,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from github.emulator.admin import Admin
+from github.emulator.administration.admin import Admin
 
 Json = dict[str, Any]
 

@@ -2,7 +2,7 @@
 
 import socket
 
-from github.emulator.listen import bound
+from github.emulator.serving.listen import bound
 
 
 def test_small_answers_are_not_held_back_by_nagles_algorithm() -> None:

@@ -12,9 +12,10 @@ import uvicorn
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from github.emulator import blobs, server
+from github.emulator import blobs
 from github.emulator.clock import Clock
 from github.emulator.hub import Hub
+from github.emulator.serving import server
 
 T = TypeVar("T")
 START_SECONDS = 20.0

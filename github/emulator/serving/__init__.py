@@ -1,0 +1,1 @@
+"""The two origins: what answers on them, and the thread that listens."""
