@@ -1,6 +1,6 @@
 # syntax=docker/dockerfile:1
 # The image of a box: the runner, git, common toolchains, and the agents at the versions of package.json.
-# Build from the root of the repository: docker build -f k8s/images/agent.Dockerfile -t greenloop-box .
+# Build from the root of the repository: k8s/images/build agent IMAGE. Releases name the bases by digest: docs/releases.md.
 
 ARG NODE_IMAGE=docker.io/library/node:22-bookworm
 ARG GO_IMAGE=docker.io/library/golang:1.25-bookworm
@@ -18,9 +18,13 @@ RUN apt-get update \
 COPY --from=go /usr/local/go /usr/local/go
 ENV PATH=/usr/local/go/bin:$PATH
 
-# Postinstall scripts fetch nothing, but without them two of the four are stubs.
-COPY k8s/images/package.json /opt/greenloop/clis/
-RUN npm install --prefix /opt/greenloop/clis --no-package-lock --no-audit --no-fund --loglevel error \
+# Postinstall scripts fetch nothing, but without them two of the four are stubs. What is installed has to be in the lock
+# file with its integrity: of an architecture that is not in it (see docs/releases.md) no image is made.
+COPY k8s/images/package.json k8s/images/package-lock.json /opt/greenloop/clis/
+RUN npm ci --prefix /opt/greenloop/clis --no-audit --no-fund --loglevel error \
+ && cd /opt/greenloop/clis && node -e 'const of = (file) => require(file).packages, lock = of("./package-lock.json"); \
+      for (const name in of("./node_modules/.package-lock.json")) \
+        if (!lock[name]?.integrity) { console.error(name + " is not locked"); process.exit(1) }' \
  && ln -s /opt/greenloop/clis/node_modules/.bin/{codex,opencode,claude,gemini} /usr/local/bin/ \
  && npm cache clean --force
 

@@ -1,6 +1,6 @@
 # syntax=docker/dockerfile:1
 # The image of the service: web, worker and migration are this image with different commands.
-# Build from the root of the repository: docker build -f k8s/images/service.Dockerfile -t greenloop .
+# Build from the root of the repository: k8s/images/build service IMAGE. Releases name the base by digest: docs/releases.md.
 
 ARG PYTHON_IMAGE=docker.io/library/python:3.13-slim-bookworm
 
