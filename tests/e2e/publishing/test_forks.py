@@ -168,15 +168,3 @@ async def test_a_fork_that_changes_a_workflow_is_not_brought_here_where_the_app_
     (comment,) = await home.bot_comments(number)
     assert "`.github/workflows/evil.yml`" in comment and "secrets" in comment
     assert [turn.handed_at for turn in await home.turns()] == [None]
-
-
-async def test_files_that_ci_obeys_are_named_before_anybody_approves(home: House) -> None:
-    number, _ = await contribution(home, ".github/actions/test/action.yml")
-    await push(home, "src/.npmrc", "registry=http://elsewhere.example")
-    home.agent(RIGHT)
-    await home.comment(number, "@greenloop make the check pass")
-    session = await home.ended()
-    assert (session.reason, await home.get("pulls?state=all&head=acme:x")) == ("fork_unapproved", [])
-    (comment,) = await home.bot_comments(number)
-    assert "Of the 2 files" in comment
-    assert "- `.github/actions/test/action.yml`" in comment and "- `src/.npmrc`" in comment

@@ -1,4 +1,4 @@
-"""What the images are made of is named exactly: packages by integrity, bases by digest, and all in a bill of materials."""
+"""What the images are made of is named exactly: packages by integrity, bases by digest; and a bill of materials."""
 
 import json
 import os
