@@ -1,4 +1,4 @@
-"""A reader's fork, or an agent, changes what CI does: nothing of it stands on a branch of ours before a person says so."""
+"""A reader's fork, or an agent, changes what CI does: nothing of it is on a branch of ours before a person says so."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -38,5 +38,5 @@ async def test_of_an_agent_it_is_refused_with_the_way_out(home: House) -> None:
     session = await home.ended()
     assert (session.reason, session.pull_number) == ("push_refused", None)
     (comment,) = await home.bot_comments(number)
-    assert f"`{ACTION}` is protected by `.github/**`" in comment and "`!.github/**` in `protected_paths`" in comment
+    assert f"`{ACTION}` is protected by `action.yml`" in comment and "`!action.yml` in `protected_paths`" in comment
     assert [each["name"] for each in await home.get("branches")] == ["main"]
