@@ -153,12 +153,13 @@ def settle(snapshot: Snapshot, rules: Checks, *, now: float, since: float, leave
 def _sort(
     snapshot: Snapshot, rules: Checks, some_required: bool, now: float, since: float, leave_optional: bool
 ) -> _Sorted:
-    red, running, green, awaiting, cancelled = [], [], [], [], []
+    red, running, green, awaiting, cancelled, idling = [], [], [], [], [], list[Check]()
     excused = [each for each in snapshot.excused if not ignored(each.check.name, rules)]
     over = now >= since + rules.longest_wait_minutes * 60
     idle = rules.status_idle_minutes
     for check in snapshot.checks:
         optional = some_required and not check.required
+        quiet = now - max(check.changed_at, since)
         if check.conclusion in PASSING:
             if _left_out(check, rules, optional) is None:
                 green.append(check)
@@ -174,10 +175,11 @@ def _sort(
         elif check.conclusion == "action_required" or check.waiting:
             if optional:
                 excused.append(Excused(check, "waits for a person, and nobody requires it"))
+            elif check.waiting and not check.required and quiet >= idle * 60:
+                idling.append(check)
             else:
                 awaiting.append(check)
         elif not check.completed:
-            quiet = now - max(check.changed_at, since)
             if optional:
                 excused.append(Excused(check, "has not ended, and nobody requires it"))
             elif check.kind is Kind.STATUS and not check.required and quiet >= idle * 60:
@@ -188,6 +190,11 @@ def _sort(
             excused.append(Excused(check, f"ended as {check.conclusion}, and nobody requires it"))
         else:
             cancelled.append(check)
+    if green:
+        why = f"has waited {idle} minutes for a person to let it in, and is not waited for"
+        excused += [Excused(check, why) for check in idling]
+    else:
+        awaiting += idling  # what it would say is all there is
     return _Sorted(tuple(red), tuple(running), tuple(green), tuple(awaiting), tuple(cancelled), tuple(excused))
 
 

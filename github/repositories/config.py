@@ -93,7 +93,7 @@ class Checks(_Section):
         ge=1,
         le=1440,
         description="A commit status that nobody requires is not waited for after being pending this long without a "
-        "change.",
+        "change, nor a job that waits so long for somebody to let it into its environment.",
     )
 
 

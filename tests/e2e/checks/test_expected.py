@@ -36,6 +36,16 @@ jobs:
           git config user.name Formatter && git config user.email formatter@example.com
           %s && git add -A && git commit -m "Format" && git push origin "HEAD:$GITHUB_REF" || true
 """
+PREVIEW = """\
+name: Preview
+on: pull_request
+jobs:
+  deploy:
+    runs-on: ubuntu-latest
+    environment: preview
+    steps:
+      - run: "true"
+"""
 ONCE = "test ! -e formatted && touch formatted"
 
 
@@ -157,3 +167,15 @@ async def test_a_workflow_that_pushes_after_every_push_is_not_followed_for_ever(
         await comment_says(home, number, "close the pull request and open it again")
     assert (session.status, session.reason) == ("failed", "checks_never_settled")
     assert sum(each["commit"]["message"].startswith("Start the checks") for each in commits) == 2
+
+
+async def test_a_job_that_waits_for_its_environment_is_told_at_once_and_not_waited_for_for_ever(tmp_path: Path) -> None:
+    async with house(tmp_path, files={".github/workflows/deploy.yml": PREVIEW}) as home:
+        home.local.guard_environment(REPOSITORY, "preview")
+        home.agent(RIGHT)
+        number = await asked(home, "make it right")
+        await comment_says(home, number, "A person has to approve checks", "`deploy`")
+        await later(home, 0.6)
+        session = await home.ended()
+        await comment_says(home, number, "all checks that count are green", "`deploy` has waited 30 minutes")
+    assert session.outcome == "green"

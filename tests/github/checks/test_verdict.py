@@ -139,6 +139,22 @@ def test_a_job_that_waits_for_approval_is_a_persons_turn() -> None:
     assert "`deploy` waits for a person's approval" in found.explanation
 
 
+def test_a_job_that_waits_long_for_its_environment_is_named_and_not_waited_for_where_others_passed() -> None:
+    deploy = check("deploy", "", waiting=True, changed_at=0.0)
+    rules = RULES.model_copy(update={"status_idle_minutes": 5})
+    assert state(check("test"), deploy, rules=rules, now=PUSHED + 299).verdict is Verdict.AWAITING_APPROVAL
+    found = state(check("test"), deploy, rules=rules, now=PUSHED + 301)
+    assert found.verdict is Verdict.GREEN
+    assert "`deploy` has waited 5 minutes for a person to let it in" in found.explanation
+    assert state(deploy, rules=rules, now=PUSHED + 301).verdict is Verdict.AWAITING_APPROVAL
+    required = replace(deploy, required=True)
+    wanted = (Required("deploy"),)
+    found = state(check("test", required=True), required, rules=rules, now=PUSHED + 301, required=wanted)
+    assert found.verdict is Verdict.AWAITING_APPROVAL
+    asked = check("ci", "action_required", changed_at=0.0)
+    assert state(check("test"), asked, rules=rules, now=PUSHED + 301).verdict is Verdict.AWAITING_APPROVAL
+
+
 def test_ignored_checks_do_not_count_whatever_they_say() -> None:
     rules = Checks(settle_seconds=0, ignore=["deploy*", "codecov/*"])
     checks = (check("test"), check("deploy-preview", "failure"), check("codecov/patch", ""))
