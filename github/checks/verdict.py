@@ -72,17 +72,22 @@ class _Sorted:
     excused: tuple[Excused, ...]
 
 
-def settle(snapshot: Snapshot, rules: Checks, *, now: float, since: float, leave_optional: bool = False) -> HeadState:
-    """The state of the head at `now`. `since` is when the commit was pushed: the longest wait counts from there.
+def settle(
+    snapshot: Snapshot, rules: Checks, *, now: float, since: float, ready: float = 0.0, leave_optional: bool = False
+) -> HeadState:
+    """The state of the head at `now`. `since` is when the commit was pushed, `ready` when its pull request stopped
+    being a draft: the longest wait counts from the later, what has idled from the push.
 
-    Both are by GitHub's clock. Where checks are required, those decide. Else nothing is decided before every check is
+    All are by GitHub's clock. Where checks are required, those decide. Else nothing is decided before every check is
     complete, and in either case not before every required one has reported (a red head waits for those for some
     minutes only) and `settle_seconds` have passed without a change; with no check at all, twice as long after the push.
     A red head does not wait for statuses. `leave_optional`: a red check that nobody requires is not red any more, since
     repairing it was tried in vain.
     """
     required = tuple(each for each in snapshot.required if not ignored(each.name, rules))
-    found = _sort(snapshot, rules, bool(required), now, since, leave_optional)
+    pushed, since = since, max(since, ready)
+    over = now >= since + rules.longest_wait_minutes * 60
+    found = _sort(snapshot, rules, bool(required), now, pushed, over, leave_optional)
     red = found.red
     missing = tuple(each for each in required if not any(each.matches(check) for check in snapshot.checks))
     pending = not (required or rules.required_only or found.awaiting) and snapshot.open_suites > 0
@@ -151,15 +156,14 @@ def settle(snapshot: Snapshot, rules: Checks, *, now: float, since: float, leave
 
 
 def _sort(
-    snapshot: Snapshot, rules: Checks, some_required: bool, now: float, since: float, leave_optional: bool
+    snapshot: Snapshot, rules: Checks, some_required: bool, now: float, pushed: float, over: bool, leave_optional: bool
 ) -> _Sorted:
     red, running, green, awaiting, cancelled, idling = [], [], [], [], [], list[Check]()
     excused = [each for each in snapshot.excused if not ignored(each.check.name, rules)]
-    over = now >= since + rules.longest_wait_minutes * 60
     idle = rules.status_idle_minutes
     for check in snapshot.checks:
         optional = some_required and not check.required
-        quiet = now - max(check.changed_at, since)
+        quiet = now - max(check.changed_at, pushed)
         if check.conclusion in PASSING:
             if _left_out(check, rules, optional) is None:
                 green.append(check)

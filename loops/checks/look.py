@@ -56,7 +56,7 @@ async def fresh_state(loop: Loop, session: Session, sha: str, *, max_age: float 
     if pull is not None and pull.head_sha != sha and await _moved(loop.clock, loop.database, repo, session, sha):
         return None
     base = pull.base_ref if pull else session.base_branch
-    since = max(session.pushed_at or session.created_at, session.ready_at or 0.0)
+    since = session.pushed_at or session.created_at
     ahead = loop.github.transport.offset
 
     async def judged(max_age: float, rules_age: float) -> tuple[Snapshot, verdict.HeadState]:
@@ -69,6 +69,7 @@ async def fresh_state(loop: Loop, session: Session, sha: str, *, max_age: float 
             rules(loop.options, session.config),
             now=asked_at + ahead,
             since=since + ahead,
+            ready=(session.ready_at or 0.0) + ahead,
             leave_optional=left_alone(session, sha),
         )
 

@@ -19,7 +19,7 @@ from loops.checks.look import leave_optional, look_at_checks
 from loops.checks.start_checks import start_checks
 from loops.comments.update_comment import update_comment
 from loops.context import Loop
-from loops.conversations.pull_state import ENDS
+from loops.conversations.pull_state import ENDS, may_be_late
 from loops.requests.uninstalled import UNINSTALLED_TRIES, is_uninstalled, uninstalled
 from loops.sessions import decide
 from loops.sessions.finish import finish, mark_ready
@@ -157,7 +157,9 @@ async def _back_off(loop: Loop, session_id: int, error: Exception) -> float | No
         lost = await _is_lost(tx, session, error)
     gone = is_uninstalled(error)
     tries = 1 if lost else UNINSTALLED_TRIES if gone else most_tries(error, GIVE_UP_AFTER)
-    final = failures >= tries
+    # what fails in a row may fail of different things: just after our push none of it says that something is not there
+    young = isinstance(error, LATE) and not lost and may_be_late(session, loop.clock())
+    final = failures >= tries and not young
     log.warning("session.failed_step", session=session_id, failures=failures, final=final, exc_info=error)
     if not final:
         delay = min(BACK_OFF_LIMIT, 0.5 * 2 ** min(failures, 12))

@@ -132,6 +132,15 @@ async def test_a_branch_that_is_shown_as_it_was_before_our_push_is_not_taken_for
     assert len(await home.turns()) == 2
 
 
+async def test_just_after_our_push_no_failures_before_make_an_answer_final_that_something_is_not_there(
+    home: House, late: Late, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(permanent_errors, "LATE_TRIES", 1)
+    home.agent(RIGHT)
+    late.answer("GET", r"/pulls/\d+", 3, 404, "Not Found")
+    await published_once(home, await asked(home))
+
+
 async def test_what_stays_unseen_ends_the_session_with_githubs_words(
     home: House, late: Late, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,7 @@ from tests.e2e.demo import children, finish, start
 from tests.tools import need
 
 KILLS = 6
-LATE = ("--fault", "lag,what=*,calls=2", "--fault", "ci_delay,seconds=2", "--fault", "delay,event=check_*,seconds=1")
+LATE = ("--fault", "lag,what=*,seconds=2", "--fault", "ci_delay,seconds=2", "--fault", "delay,event=check_*,seconds=1")
 
 
 @pytest.mark.parametrize(("victim", "pause"), [("worker", 1.3), ("web", 1.1)])

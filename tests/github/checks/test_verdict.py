@@ -139,6 +139,18 @@ def test_a_job_that_waits_for_approval_is_a_persons_turn() -> None:
     assert "`deploy` waits for a person's approval" in found.explanation
 
 
+def test_when_a_pull_request_is_ready_the_waits_begin_anew_but_what_idles_has_idled_since_the_push() -> None:
+    idle = check("old-ci", "", kind=Kind.STATUS, changed_at=PUSHED)
+    snapshot = Snapshot("a" * 40, (check("test"), idle), changed_at=PUSHED + 20)
+    rules = RULES.model_copy(update={"status_idle_minutes": 5})
+    ready = PUSHED + 400
+    assert settle(snapshot, rules, now=ready + 5, since=PUSHED, ready=ready).verdict is Verdict.RUNNING
+    assert settle(snapshot, rules, now=ready + 11, since=PUSHED, ready=ready).verdict is Verdict.GREEN
+    begun = Snapshot("a" * 40, (check("test", ""),), changed_at=ready)
+    assert settle(begun, RULES, now=MUCH_LATER, since=PUSHED, ready=ready).verdict is Verdict.RUNNING
+    assert settle(begun, RULES, now=ready + 601, since=PUSHED, ready=ready).verdict is Verdict.OVERDUE
+
+
 def test_a_job_that_waits_long_for_its_environment_is_named_and_not_waited_for_where_others_passed() -> None:
     deploy = check("deploy", "", waiting=True, changed_at=0.0)
     rules = RULES.model_copy(update={"status_idle_minutes": 5})
