@@ -91,7 +91,7 @@ jobs:
 
 async def test_runs_that_begin_late_are_waited_for_where_the_workflow_files_promise_them(tmp_path: Path) -> None:
     async with house(tmp_path) as home:
-        home.local.hub.faults.ci_delay(6)
+        home.local.hub.faults.ci_delay(15)  # more than a busy machine takes from the push to the first look
         home.agent(RIGHT)
         number = await asked(home, "make it right")
         await comment_says(home, number, "which has to run and has not begun")
