@@ -1,8 +1,8 @@
 """What a local box is made of: a supervisor with its agents, behind the walls that this machine allows.
 
-`bwrap` (bubblewrap) and `unshare` give it a PID, mount, IPC and UTS namespace of its own, in which it sees the system
-read-only and of its box only the agent's folder and what the runner gives. `processes` is no wall: a supervisor like
-any process of the user.
+`bwrap` (bubblewrap) gives it a PID, mount, IPC and UTS namespace of its own, in which it sees the system read-only and
+of its box only the agent's folder and what the runner gives. `processes` is no wall: a supervisor like any process of
+the user.
 """
 
 from __future__ import annotations
