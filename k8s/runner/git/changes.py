@@ -56,7 +56,8 @@ def find(
 
     What stands in the tree of `merged` (a commit that was merged before the agent began) does not count towards the
     limits. `edited` tells the paths that the agent wrote by an edit tool, which are no by-products. The paths `hidden`
-    are ours, and as they were. Raises `TooMany`, `ChangesTooLarge`, `GitError`, OSError.
+    are ours, which go with the turn: one that the base has is deleted. Raises `TooMany`, `ChangesTooLarge`, `GitError`,
+    OSError.
     """
     assert git.work_tree is not None  # noqa: S101 - the caller's mistake, not data
     git.work_tree.mkdir(exist_ok=True)
@@ -65,7 +66,9 @@ def find(
     others = _entries(git, merged) if merged else {}
     seen = work_tree.look(before)
     ignoring.lay_out(git.work_tree, seen.rules)
-    known, fresh = _differing(seen, before, hidden)
+    for path in hidden:
+        seen.entries.pop(path, None)
+    known, fresh = _differing(seen, before)
     unwanted = ignoring.ignored(git, [*fresh, *(path for path in seen.odd if path not in before)])
     fresh = [path for path in fresh if path not in unwanted]
     made = leftovers.by_products(git, (path for path in fresh if path not in others))
@@ -103,15 +106,15 @@ def find(
     return Report(tree, changes, _diff(git, base), left_out)
 
 
-def _differing(seen: Seen, before: Tree, hidden: frozenset[bytes]) -> tuple[list[bytes], list[bytes]]:
+def _differing(seen: Seen, before: Tree) -> tuple[list[bytes], list[bytes]]:
     """The paths of the base that are changed or gone, and those that are new."""
     known = []
     for path, (mode, sha) in before.items():
         entry = seen.entries.get(path)
         gone = entry is None and not seen.is_hidden(path)
-        if path not in hidden and (gone or (entry is not None and (entry.mode, entry.sha) != (mode, sha))):
+        if gone or (entry is not None and (entry.mode, entry.sha) != (mode, sha)):
             known.append(path)
-    return known, [path for path in seen.entries if path not in before and path not in hidden]
+    return known, [path for path in seen.entries if path not in before]
 
 
 def _rules_not_obeyed(seen: Seen) -> list[str]:
