@@ -3,10 +3,11 @@
 import sys
 from collections.abc import Callable
 
-from tests.bench import attacks, events, gateway, receiver, requests, runner
+from tests.bench import attacks, clone, events, gateway, receiver, requests, runner
 
 BENCHMARKS: dict[str, Callable[[], int]] = {
     "attacks": attacks.main,
+    "clone": clone.main,
     "events": events.main,
     "gateway": gateway.main,
     "receiver": receiver.main,

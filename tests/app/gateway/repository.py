@@ -70,18 +70,19 @@ class Checkout:
 
 
 @contextlib.asynccontextmanager
-async def checkout(folder: Path, redis_url: str, **settings: Any) -> AsyncIterator[Checkout]:
-    """`acme/widgets` is the turn's; the App is installed on `acme/vault` and `acme/lib` as well."""
+async def checkout(folder: Path, redis_url: str, size: int = 200_000, **settings: Any) -> AsyncIterator[Checkout]:
+    """`acme/widgets`, with a file of `size` bytes, is the turn's; the App is installed on `acme/vault` and
+    `acme/lib` as well."""
     local = LocalGitHub(folder / "github")
     await local.start()
     try:
         source = folder / "source"
         source.mkdir()
         (source / "value.txt").write_text("right\n" * 2_000)
-        (source / "data.bin").write_bytes(os.urandom(200_000))
+        (source / "data.bin").write_bytes(os.urandom(size))
         local.add_user("acme")
         row = local.add_repository(REPOSITORY, from_dir=source)
-        others = [local.add_repository(name, from_dir=source) for name in OTHERS]
+        others = [local.add_repository(name) for name in OTHERS]
         installation = local.install("acme", [REPOSITORY, *OTHERS]).id
         given = Settings(
             data=folder / "data",
