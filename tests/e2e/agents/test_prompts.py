@@ -14,7 +14,7 @@ AGENT = r"""
 import json, re
 log = re.search(r"Whole log: `(.+?)`", prompt)
 told = [prompt, pathlib.Path(log[1]).read_text() if log else ""]
-pathlib.Path(os.environ["HOME"], "told").open("a").write(json.dumps(told) + "\n")
+pathlib.Path(__file__).with_name("told").open("a").write(json.dumps(told) + "\n")
 pathlib.Path("AGENTS.md").write_text("Evil guidance of a turn.")
 pathlib.Path("value.txt").write_text("right" if log else "still wrong")
 """
@@ -30,7 +30,7 @@ async def test_untrusted_text_stays_data_guidance_is_of_the_base_and_words_arriv
         await home.comment(number, f"@greenloop {LITERAL}")
         session = await home.ended()
         assert (session.status, session.outcome) == ("completed", "green"), await home.describe()
-        (said,) = files(home.settings.folder, "told")
+        (said,) = files(home.folder, "told")
         (first, _), (repair, log) = map(json.loads, said.read_text().splitlines())
         for prompt in (first, repair):
             assert LITERAL in prompt

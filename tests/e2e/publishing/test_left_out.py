@@ -15,7 +15,7 @@ from tests.walking import files
 
 TELL = """
 import json
-pathlib.Path(os.environ["HOME"], "told").open("a").write(json.dumps(prompt) + "\\n")
+pathlib.Path(__file__).with_name("told").open("a").write(json.dumps(prompt) + "\\n")
 """
 AGENT = (
     TELL
@@ -50,7 +50,7 @@ async def test_what_is_left_out_stands_in_the_comment_and_in_the_next_prompt(tmp
         session = await home.ended()
         assert (session.status, session.outcome) == ("completed", "green"), await home.describe()
         comment = (await home.bot_comments(number))[0]
-        (said,) = files(home.settings.folder, "told")
+        (said,) = files(home.folder, "told")
         first, repair = map(json.loads, said.read_text().splitlines())
         assert "Left out of the last commit" not in first
         for each in LEFT_OUT:
@@ -83,7 +83,7 @@ async def test_a_file_under_git_lfs_is_published_as_its_pointer_with_its_content
         pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize {len(content)}\n"
         assert repository.git.text("show", f"{session.branch}:big.bin").strip() == pointer.strip()
         assert repository.git.text("show", f"{session.branch}:old.bin").strip() == old.strip()
-        (said,) = files(home.settings.folder, "told")
+        (said,) = files(home.folder, "told")
         assert "Files under Git LFS" in outside_fences(json.loads(said.read_text().splitlines()[0]))
         assert "Left out" not in (await home.bot_comments(number))[0]
 

@@ -82,7 +82,7 @@ async def test_an_old_name_of_a_runtime_is_understood_and_mentioned(tmp_path: Pa
 
 RESUMES = """
 resumed = "--resume" in sys.argv
-pathlib.Path(os.environ["HOME"], "said").open("a").write(json.dumps([resumed, prompt]) + "\\n")
+pathlib.Path(__file__).with_name("said").open("a").write(json.dumps([resumed, prompt]) + "\\n")
 if resumed and "conversation is lost" in prompt:
     failed("No conversation found with that session ID")
 tell("session", id=sys.argv[sys.argv.index("--resume") + 1] if resumed else f"c{time.time_ns()}")
@@ -101,7 +101,7 @@ async def test_a_later_turn_resumes_and_where_that_is_gone_begins_anew_with_a_su
         for turn, words in enumerate(("begin with this", "go on", "the conversation is lost", "go on"), start=1):
             await home.comment(number, f"@greenloop {words} --runtime native")
             assert (await home.turn_ended(turn)).status == "done"
-        (said,) = files(home.settings.folder, "said")
+        (said,) = files(home.folder, "said")
         told = list(map(_loads, said.read_text().splitlines()))
         assert [resumed for resumed, _ in told] == [False, True, True, False, True]
         first, second, third, afresh, last = (prompt for _, prompt in told)
