@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from loops.protocol.tokens import FORMER_SECONDS, token_hash
+from loops.protocol.tokens import FORMER_SECONDS, former_turn_tokens, token_hash
 from loops.store.states import TurnStatus
 from loops.store.tables import Box, Turn
 
 
 class TokenRefused(Exception):
     """The token opens nothing of what was asked for. Whether that is there at all is not told."""
+
+
+class TurnOver(Exception):
+    """Output or a result of a turn that is not running: whoever sends it drops the turn."""
 
 
 class NoSuchEvidence(Exception):
@@ -50,6 +54,14 @@ async def turn_with(tx: AsyncSession, public_id: str, token: str) -> Asking:
     if not hmac.compare_digest(token_hash(token), own or "") or found is None:
         raise TokenRefused(f"turn {public_id}: not its token")
     return found
+
+
+async def told_over(tx: AsyncSession, public_id: str, token: str, key: bytes) -> None:
+    """Raises TurnOver where `token` is the turn's of an earlier try. A box that comes back, or the one that is made in
+    the place of a lost one, still holds the turn as it was, and would go on showing it."""
+    found = await _look_up(tx, public_id)
+    if found is not None and token in former_turn_tokens(key, found.turn):
+        raise TurnOver(f"turn {public_id} was taken from this box and is tried again")
 
 
 async def former_turn_with(tx: AsyncSession, public_id: str, token: str, now: float) -> Asking:

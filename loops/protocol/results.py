@@ -13,8 +13,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from k8s.runner.protocol import DIFF_BYTES, STDERR_BYTES, Result
 from loops.offload import HEAVY, Offload, Withheld
+from loops.protocol.access import TurnOver
 from loops.protocol.parse_output import TurnUsage, bounded, clean, entries_of, parser_of
-from loops.protocol.store_output import TurnOver, resumed_totals, rows, spent
+from loops.protocol.store_output import resumed_totals, rows, spent
 from loops.runtimes.base import ProcessEnd, clip
 from loops.runtimes.registry import get
 from loops.runtimes.spec import Price

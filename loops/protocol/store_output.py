@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from k8s.runner.protocol import FETCHING, Output, OutputAnswer
 from loops.offload import HEAVY, Offload, Withheld
+from loops.protocol.access import TurnOver
 from loops.protocol.parse_output import ParsedOutput, TurnUsage, parse_output
 from loops.runtimes.registry import get
 from loops.runtimes.spec import Price
@@ -20,10 +21,6 @@ from loops.store.lookup import installation_of_session
 from loops.store.quarantine import put_aside
 from loops.store.states import TurnStatus
 from loops.store.tables import Box, Turn
-
-
-class TurnOver(Exception):
-    """The turn has ended: nothing more is taken for it."""
 
 
 @dataclass(frozen=True)

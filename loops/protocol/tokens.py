@@ -34,7 +34,16 @@ def token(key: bytes, name: str, generation: int) -> str:
 def turn_token(key: bytes, turn: Turn) -> str:
     """The turn's own token. It is the same each time that the turn is handed out, so that an answer which was lost, or
     two at once, cost nothing; another one when the turn is tried again, since the former box may still live."""
-    return _derived("glt_", key, f"turn:{turn.public_id}:{turn.lost + turn.retries}")
+    return _of_try(key, turn, turn.lost + turn.retries)
+
+
+def former_turn_tokens(key: bytes, turn: Turn) -> list[str]:
+    """What the turn's token was each time that it was tried before."""
+    return [_of_try(key, turn, number) for number in range(turn.lost + turn.retries)]
+
+
+def _of_try(key: bytes, turn: Turn, number: int) -> str:
+    return _derived("glt_", key, f"turn:{turn.public_id}:{number}")
 
 
 def tokens_of(key: bytes, box: Box) -> list[str]:

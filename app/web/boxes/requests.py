@@ -14,9 +14,8 @@ from app.web.held_bodies import RETRY_SECONDS, NoRoom
 from app.web.state import app_state
 from k8s.runner import protocol
 from loops.accounts.box_secrets import CannotPrepare
-from loops.protocol.access import Asking, NoSuchEvidence, TokenRefused, former_turn_with, turn_with
+from loops.protocol.access import Asking, NoSuchEvidence, TokenRefused, TurnOver, former_turn_with, told_over, turn_with
 from loops.protocol.results import ReportTooLarge, WrongObject
-from loops.protocol.store_output import TurnOver
 from loops.protocol.tokens import tokens_of
 from loops.store.tables import Turn
 
@@ -77,6 +76,7 @@ async def asking(request: Request) -> Asking:
         if not _is_former(request):
             with contextlib.suppress(TokenRefused):
                 return await turn_with(tx, name, shown)
+            await told_over(tx, name, shown, here.box_key)
         return await former_turn_with(tx, name, shown, here.clock())
 
 

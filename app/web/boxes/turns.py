@@ -26,9 +26,9 @@ from app.web.boxes.requests import (
 )
 from app.web.state import AppState, app_state
 from k8s.runner import protocol
-from loops.protocol.access import Asking, NoSuchEvidence
+from loops.protocol.access import Asking, NoSuchEvidence, TurnOver
 from loops.protocol.results import log_of, most_bytes, store_object, store_result
-from loops.protocol.store_output import TurnOver, store_output
+from loops.protocol.store_output import store_output
 from loops.secrets.redact import Redactor
 from loops.store.states import TurnStatus
 from loops.store.tables import Session, Turn

@@ -20,9 +20,10 @@ from loops.conversations.asking import take as ask
 from loops.conversations.withdrawing import withdraw
 from loops.offload import Offload
 from loops.options import LoopOptions
+from loops.protocol.access import TurnOver
 from loops.protocol.assign_turn import take as hand_out
 from loops.protocol.results import store_result
-from loops.protocol.store_output import TurnOver, store_output
+from loops.protocol.store_output import store_output
 from loops.protocol.tokens import token_hash
 from loops.secrets.redact import Redactor
 from loops.secrets.vault import Vault
