@@ -65,7 +65,13 @@ def test_a_rename_changes_the_login_label_and_nothing_else() -> None:
 
 def test_labels_of_a_spec_come_back_from_the_object() -> None:
     made = box_labels("greenloop", "gl-x", {"instance": "other", "installation": "7", "person": "42"})
-    assert spec_labels(made) == {"instance": "greenloop", "box": "gl-x", "installation": "7", "person": "42"}
+    assert spec_labels(made) == {
+        "instance": "greenloop",
+        "box": "gl-x",
+        "port": "boxes",
+        "installation": "7",
+        "person": "42",
+    }
 
 
 def test_a_spec_cannot_claim_another_instance_or_box_through_its_labels() -> None:
