@@ -129,7 +129,10 @@ async def test_a_word_that_is_nearly_a_command_gets_a_line_and_no_agent(home: Ho
 async def test_an_option_belongs_to_the_comment_it_stands_in(home: House) -> None:
     home.agent(f"wait(); {WORK}")
     number = await asked(home, "make it right")
+    # one after the other: deliveries are decided side by side, in no order of their own
+    await home.handled("issue_comment")
     await home.comment(number, "@greenloop one more --model first/one")
+    await home.handled("issue_comment", 2)
     await home.comment(number, "@greenloop and another --model second/one --cap 7")
     await home.handled("issue_comment", 3)
     for _ in range(3):
