@@ -148,7 +148,7 @@ async def test_a_branch_that_was_deleted_is_no_place_to_work_and_the_issue_begin
     await home.comment(number, "@greenloop fix it")
     first = await home.ended()
     await home.post("alice", f"git/refs/heads/{first.branch}", {}, method="DELETE")
-    await home.handled("pull_request", 3)
+    await home.handled("pull_request", 2)
     await home.comment(first.pull_number or 0, "@greenloop more")
     *_, refused = await home.handled("issue_comment", 2)
     assert (refused.decision, refused.reason) == ("refused", "the pull request is closed")
