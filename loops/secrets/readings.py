@@ -25,14 +25,15 @@ _COLOUR = re.compile(
     r"|\[[0-9]{0,3}(?:[;:][0-9]{0,3}){0,16}m"
 )
 """Terminal sequences, as bytes or written out, and what is left of those for colours without their ESC."""
+_REST = re.compile(r"\A(?:[0-9;?]{0,16}[0-9;][A-Za-z]|[mKDbnrtAB0])")
+"""What is left of a sequence that the text before this one ended in."""
 _GAP = re.compile(
     rf"{_COLOUR.pattern}"
     r"|%(?:25){0,3}[0-9A-Fa-f]{2}|=[0-9A-F]{2}|\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}|\\[0-7]{3}|\\[abefnrtv0]"
     r"|&(?:amp;){0,3}(?:#[0-9]{1,6}|#[xX][0-9A-Fa-f]{1,5}|[a-z]{2,6});"
     # other sequences without their ESC, and colours without the bracket as well
     r"|(?:\[(?:[0-9;:?]{1,24}[A-HJKSTfhlnsu]|[HJK])|\([B0]|(?<![A-Za-z0-9])[0-9]{1,3}(?:;[0-9]{1,3}){0,8}m)(?=[\w.-]{8})"
-    # the rest of a sequence that the text before this one ended in
-    r"|\A(?:[0-9;?]{0,16}[0-9;][A-Za-z]|[mKDbnrtAB0])"
+    rf"|{_REST.pattern}"
 )
 """What ends with a letter or digit, but belongs to no word."""
 _WRITTEN = re.compile(
@@ -43,9 +44,9 @@ _WRITTEN = re.compile(
 )
 _ANY = compiled(
     r"[\x1b\x9b\\]|\^\[|\[[0-9;:]{0,40}m|%[0-9A-Fa-f]{2}|=[0-9A-F]{2}|&[#a-z]"
-    r"|(?:\[[0-9;:?]{1,24}[A-HJKSTfhlnsu]|\[[HJK]|\([B0]|[0-9]m)[0-9A-Za-z_.-]{8}|\A(?:[0-9;?]{0,16}[0-9;][A-Za-z]|[mKDbnrtAB0])"
+    r"|(?:\[[0-9;:?]{1,24}[A-HJKSTfhlnsu]|\[[HJK]|\([B0]|[0-9]m)[0-9A-Za-z_.-]{8}"
 )
-"""What each of these begins with; most texts have none of it."""
+"""What each of these but `_REST` begins with; most texts have none of it."""
 _NAMES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 _BASES = {"percent": 16, "hex": 16, "four": 16, "octal": 8, "decimal": 10, "entity": 16, "quoted": 16}
 
@@ -93,6 +94,7 @@ class Reading:
 def readings(text: str) -> Iterator[Reading]:
     """Each other way to read `text`; mostly there is none."""
     if not _ANY.search(one_byte_each(text)):
+        yield from _without_rest(text, " ")
         return
     for pattern, instead in ((_COLOUR, _nothing), (_GAP, _space), (_WRITTEN, _character)):
         replaced = [(found.start(), found.end(), instead(found)) for found in pattern.finditer(text)]
@@ -102,10 +104,18 @@ def readings(text: str) -> Iterator[Reading]:
 
 def joined(text: str) -> Iterator[Reading]:
     """`text` without its gaps: a value that is looked for may have some of them inside."""
-    if _ANY.search(one_byte_each(text)):
-        replaced = [(found.start(), found.end(), "") for found in _GAP.finditer(text)]
-        if replaced:
-            yield Reading(text, iter(replaced))
+    if not _ANY.search(one_byte_each(text)):
+        yield from _without_rest(text, "")
+        return
+    replaced = [(found.start(), found.end(), "") for found in _GAP.finditer(text)]
+    if replaced:
+        yield Reading(text, iter(replaced))
+
+
+def _without_rest(text: str, instead: str) -> Iterator[Reading]:
+    """The reading of a text whose first letter alone may be a gap: many begin so, and the rest need not be searched."""
+    if rest := _REST.match(text):
+        yield Reading(text, iter([(0, rest.end(), instead)]))
 
 
 def _nothing(_: re.Match[str]) -> str:

@@ -19,6 +19,10 @@ USUAL = 0.005
 """Seconds of CPU that ordinary text may cost at least."""
 ENOUGH = 0.003
 """Seconds of CPU from which a measurement says something."""
+TRIES = 4
+"""How often a doubt is looked at."""
+CONFIRMED = 12
+"""How often more than linear is looked at before it is said: a busy machine may slow down several in a row."""
 
 
 def dearer(work: Callable[[str], object], piece: str, sizes: tuple[int, ...] = SIZES) -> float:
@@ -35,18 +39,18 @@ def dearer(work: Callable[[str], object], piece: str, sizes: tuple[int, ...] = S
 
 def _growth(work: Callable[[str], object], piece: str, shorter: int, longer: int) -> tuple[float, float]:
     """How many times as much a character of the longer text costs, and what that text costs. What looks dearer is tried
-    again, both texts side by side, in case something else took the time."""
-    least, spent = float("inf"), float("inf")
-    for _ in range(4):
-        fixed = _spent(work, _text(piece, 100))
-        little = min(_spent(work, _text(piece, shorter)) for _ in range(2)) - fixed
-        much = _spent(work, _text(piece, longer)) - fixed
-        spent = min(spent, much)
-        each = max(little / shorter, FLOOR)
-        least = min(least, max(much, 0.0) / longer / each)
-        if least <= DOUBT or (much > 5 and least > 2 * MORE_THAN_LINEAR):
+    again, both texts side by side, in case something else took the time: the least that each ever took counts."""
+    fixed = little = much = grown = float("inf")
+    for attempt in range(1, CONFIRMED + 1):
+        fixed = min(fixed, _spent(work, _text(piece, 100)))
+        little = min(little, *(_spent(work, _text(piece, shorter)) for _ in range(2)))
+        much = min(much, _spent(work, _text(piece, longer)))
+        each = max((little - fixed) / shorter, FLOOR)
+        grown = max(much - fixed, 0.0) / longer / each
+        plain = much > 5 and grown > 2 * MORE_THAN_LINEAR
+        if grown <= DOUBT or plain or (attempt >= TRIES and grown <= MORE_THAN_LINEAR):
             break
-    return least, spent
+    return grown, much - fixed
 
 
 def _text(piece: str, size: int) -> str:
