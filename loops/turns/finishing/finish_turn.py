@@ -48,6 +48,10 @@ async def finish_turn(loop: Loop, session: Session, action: decide.FinishTurn) -
     verdict = _judge(session, turn, report, before)
     publishes = verdict.kind == "publish"
     repo = loop.handle(repository)
+    if verdict.reason == Reason.FETCH_FAILED:
+        # what a box is refused through the git gateway looks like any failed fetch: what GitHub itself answers comes
+        # first, as after any step, be it that the App was uninstalled or suspended, or the repository is gone
+        await repo.refresh_name()
     ending = await _publish(loop, repo, session, turn, report.result) if publishes else Ending(verdict)
     if ending is not None:
         verdict = await _explained(loop, session, turn, ending.verdict)
