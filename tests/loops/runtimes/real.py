@@ -42,7 +42,8 @@ SCRIPTS: dict[str, tuple[Step, ...]] = {
     "refused": (Refusal(401),) * 12,
     "endless": tuple(Reply("", Shell(f"echo step {number}")) for number in range(60)),
     "hangs": (Reply("", HANGING),),
-    "hangs-again": (Reply("", HANGING),),
+    # longer than a CLI waits for its tool: each time it comes back, it is sent there again
+    "hangs-again": (Reply("", HANGING),) * 60,
     "cancelled": (Reply("", HANGING), Reply("After all.")),
 }
 
