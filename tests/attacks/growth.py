@@ -42,7 +42,8 @@ def _growth(work: Callable[[str], object], piece: str, shorter: int, longer: int
     again, both texts side by side, in case something else took the time: the least that each ever took counts."""
     fixed = little = much = grown = float("inf")
     for attempt in range(1, CONFIRMED + 1):
-        fixed = min(fixed, _spent(work, _text(piece, 100)))
+        # one piece only: a hundred characters may cost more than they would in a text that is too long for care
+        fixed = min(fixed, _spent(work, piece))
         little = min(little, *(_spent(work, _text(piece, shorter)) for _ in range(2)))
         much = min(much, _spent(work, _text(piece, longer)))
         each = max((little - fixed) / shorter, FLOOR)
