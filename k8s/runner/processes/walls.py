@@ -115,7 +115,9 @@ class Walls:
 
 
 def _of_python() -> list[str]:
-    return [str(RUNNER), *{str(Path(each).resolve()) for each in (sys.prefix, sys.base_prefix)}, sys.prefix]
+    # the agent of our own lies beside the runner where the service is installed as it is worked on
+    ours = [str(RUNNER), *(str(RUNNER.parent / name) for name in ("native", "__init__.py"))]
+    return [*ours, *{str(Path(each).resolve()) for each in (sys.prefix, sys.base_prefix)}, sys.prefix]
 
 
 def _on_path(path: str) -> list[str]:

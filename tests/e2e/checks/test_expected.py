@@ -66,7 +66,9 @@ async def told(home: House, words: str) -> Session:
 async def test_a_run_that_only_a_ready_pull_request_gets_is_waited_for_and_repaired_however_late_it_is(
     tmp_path: Path,
 ) -> None:
-    async with house(tmp_path, run=None, files={".github/workflows/ci.yml": READY_ONLY}) as home:
+    # GitHub tells whole seconds: the draft's run is older than the moment of being ready only if that is later
+    wait = {".github/workflows/ci.yml": READY_ONLY, ".github/greenloop.yml": "checks:\n  settle_seconds: 4\n"}
+    async with house(tmp_path, run=None, files=wait) as home:
         home.local.hub.faults.ci_delay(4, event="pull_request.ready_for_review")
         home.agent(f"if 'failed on' in prompt: {RIGHT}\nelse: pathlib.Path('other.txt').write_text('x')")
         await asked(home, "make it right")

@@ -145,12 +145,13 @@ async def test_when_all_boxes_are_at_work_the_next_waits_and_gets_the_place_of_a
         assert pod["metadata"]["name"] != first.box
 
 
-async def test_an_idle_box_stops_and_its_home_is_there_for_the_next_turn(
+async def test_an_idle_box_stops_and_its_downloads_are_there_for_the_next_turn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker, "REAPER_SECONDS", 0.5)
     async with cluster_house(tmp_path, box_idle_minutes=0.02) as home:
-        home.agent("pathlib.Path(os.environ['HOME'], 'kept').write_text('mine')\n" + RIGHT)
+        kept = "pathlib.Path(os.environ['HOME'], '.cache/pip/kept')"
+        home.agent(f"{kept}.write_text('mine')\n{RIGHT}")
         await home.ask()
         assert (await home.ended()).outcome == "green"
 
@@ -159,9 +160,7 @@ async def test_an_idle_box_stops_and_its_home_is_there_for_the_next_turn(
 
         await home.until(gone)
         assert len(await home.found("PersistentVolumeClaim")) == 1
-        home.agent(
-            "pathlib.Path('value.txt').write_text('right')\nassert pathlib.Path(os.environ['HOME'], 'kept').exists()"
-        )
+        home.agent(f"{RIGHT}\nassert {kept}.exists()")
         await home.ask()
         assert (await home.ended(sessions=2)).outcome == "green"
         first, second = await home.turns()
