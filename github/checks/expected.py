@@ -74,7 +74,7 @@ async def _triggers(repository: RepositoryHandle, path: str, sha: str) -> Any:
 
 
 async def by_a_workflow(repository: RepositoryHandle, sha: str) -> bool:
-    """Whether a commit says that a workflow made it. Whoever pushed it is not told: that may be somebody else."""
+    """Whether a commit says that a workflow made it. For a server that does not list who pushed it."""
     found = await repository.get(f"commits/{sha}")
     people = (found.get("author") or {}, found.get("committer") or {})
     return any(each.get("login") == ACTIONS_BOT for each in people)

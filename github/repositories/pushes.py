@@ -13,6 +13,7 @@ from github.client.repository import RepositoryHandle
 
 NOTHING = "0" * 40
 MOST = 300  # moves of one branch that are read
+RECENT = 50  # among which the last is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +33,22 @@ class Push:
     by: Pusher
 
 
-async def pushes(repository: RepositoryHandle, branch: str) -> list[Push]:
-    """The moves of the branch as GitHub lists them, newest first, MOST at most; none where it keeps no such list.
+async def pushes(repository: RepositoryHandle, branch: str, most: int = MOST) -> list[Push]:
+    """The moves of the branch as GitHub lists them, newest first, `most` at most; none where it keeps no such list.
 
     https://docs.github.com/rest/repos/repos#list-repository-activities
     """
     params = {"ref": f"refs/heads/{branch}"}
     try:
-        return [_push(each) async for each in repository.pages("activity", params=params, limit=MOST)]
+        return [_push(each) async for each in repository.pages("activity", params=params, limit=most)]
     except NotFound:  # a GitHub Enterprise Server from before that list
         return []
+
+
+async def pusher_of(repository: RepositoryHandle, branch: str, sha: str) -> str | None:
+    """The login of who brought the branch to `sha` last; None while, or where, GitHub does not list it."""
+    found = await pushes(repository, branch, most=RECENT)
+    return next((push.by.login for push in found if push.after == sha), None)
 
 
 def _push(found: dict[str, Any]) -> Push:

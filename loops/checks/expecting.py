@@ -12,6 +12,7 @@ from github.checks.usual import usual_reporters
 from github.checks.verdict import HeadState, Verdict
 from github.client.repository import RepositoryHandle
 from github.repositories import queries
+from github.repositories.pushes import pusher_of
 from loops.context import Loop
 from loops.sessions.snapshots import rules
 from loops.store.database import Database
@@ -58,11 +59,13 @@ async def with_expected(
         )
 
     if paths and not any(_started(run) for run in found.runs):
-        certain = session.moved_by == ACTIONS_BOT
-        quiet_until = pushed_at + (2.0 * checks.settle_seconds if certain else late_seconds)
         promised = await late([])
-        if (promised or state.missing) and (certain or await by_a_workflow(repo, found.sha)):
-            return _unstarted(state) if now >= quiet_until else _waiting(state, promised, quiet_until - now)
+        if promised or state.missing:
+            pusher = await pusher_of(repo, session.branch, found.sha)
+            certain = pusher == ACTIONS_BOT
+            if certain or (pusher is None and await by_a_workflow(repo, found.sha)):
+                quiet_until = pushed_at + (2.0 * checks.settle_seconds if certain else late_seconds)
+                return _unstarted(state) if now >= quiet_until else _waiting(state, promised, quiet_until - now)
     if state.verdict not in WELL:
         return state
     left = max(pushed_at, ready_at or 0.0) + late_seconds - now

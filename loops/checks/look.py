@@ -96,8 +96,8 @@ async def _moved(clock: Clock, database: Database, repo: RepositoryHandle, sessi
     async with database.write() as tx:
         fresh = await locked(tx, Session, session.id)
         if fresh.head_sha == tip:
-            return True  # the event about it came meanwhile, and says by whom
-        fresh.head_sha, fresh.pushed_at, fresh.moved_by = tip, now, None
+            return True  # the event about it came meanwhile
+        fresh.head_sha, fresh.pushed_at = tip, now
         text = f"{session.branch} moved to {tip[:12]}"
         await journal.append(tx, session.id, [("status", {"text": text})], at=now)
     return True

@@ -52,7 +52,7 @@ async def start_checks(loop: Loop, session: Session, action: decide.StartChecks)
     async with loop.database.write() as tx:
         await effects.keep(tx, session.id, KIND, action.sha, commit or "", None, now)
         fresh = await locked(tx, Session, session.id)
-        fresh.moved_by, fresh.hint_at = None, now
+        fresh.hint_at = now
         if commit is not None:
             fresh.head_sha, fresh.pushed_at = commit, now
             note = f"{UNSTARTED}: an empty commit of mine starts them."

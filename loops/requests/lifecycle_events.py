@@ -54,7 +54,7 @@ async def _tell_session(tx: AsyncSession, session: Session, news: LifecycleEvent
         if session.status is SessionStatus.WAITING and news.after:
             if news.after != session.head_sha:
                 session.head_sha, session.pushed_at = news.after, now
-            session.moved_by, session.hint_at = news.actor.login if news.actor else None, now
+            session.hint_at = now
             await tx.flush()
             await make_due(tx, session.id, now)
     elif news.change in ENDS:

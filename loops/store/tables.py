@@ -144,7 +144,6 @@ class Session(Base):
     hint_at: Mapped[float | None]
     pushed_at: Mapped[float | None]
     ready_at: Mapped[float | None]  # when its pull request stopped being a draft
-    moved_by: Mapped[str | None]  # login of who pushed the head, by the event about it; None: we did, or none came
     merge_group: Mapped[dict[str, Any] | None]  # {"sha", "head"}: the commit at which a merge queue tried that head
 
     summary: Mapped[str | None]

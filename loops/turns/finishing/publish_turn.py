@@ -72,7 +72,7 @@ async def _push(
         row = await locked(tx, Turn, turn.id)
         row.commit_sha = done.commit
         fresh = await locked(tx, Session, session.id)
-        fresh.head_sha, fresh.pushed_at, fresh.moved_by = done.head, now, None
+        fresh.head_sha, fresh.pushed_at = done.head, now
         text = f"commit {done.commit[:12]} on {session.branch}: {len(result.changes)} files"
         await journal.append(
             tx, session.id, [("published", {"commit": done.commit, "text": text})], at=now, turn_id=turn.id

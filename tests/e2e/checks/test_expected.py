@@ -158,6 +158,19 @@ async def test_a_head_that_a_workflow_pushed_gets_its_checks_by_a_commit_of_ours
     assert trees[1] == trees[2] != trees[0]
 
 
+async def test_a_workflow_that_pushes_after_every_push_is_not_followed_for_ever(tmp_path: Path) -> None:
+    files = {".github/workflows/format.yml": FORMATTER % "date +%s%N > stamp"}
+    async with house(tmp_path, files=files) as home:
+        home.local.protect(REPOSITORY, "main", ["test"])
+        home.agent(RIGHT)
+        number = await asked(home, "make it right")
+        session = await home.ended()
+        commits = await home.get(f"pulls/{session.pull_number}/commits")
+        await comment_says(home, number, "close the pull request and open it again")
+    assert (session.status, session.reason) == ("failed", "checks_never_settled")
+    assert sum(each["commit"]["message"].startswith("Start the checks") for each in commits) == 2
+
+
 async def test_a_job_that_waits_for_its_environment_is_told_at_once_and_not_waited_for_for_ever(tmp_path: Path) -> None:
     async with house(tmp_path, files={".github/workflows/deploy.yml": PREVIEW}) as home:
         home.local.guard_environment(REPOSITORY, "preview")

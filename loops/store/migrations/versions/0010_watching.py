@@ -1,4 +1,4 @@
-"""what a pull request's checks are watched for: since when it is ready, who moved it, where a merge queue tried it
+"""what a pull request's checks are watched for: since when it is ready, where a merge queue tried it
 
 Revision: 0010
 Revises: 0009
@@ -15,10 +15,9 @@ depends_on = None
 
 def upgrade() -> None:
     op.add_column("sessions", sa.Column("ready_at", sa.Double(), nullable=True))
-    op.add_column("sessions", sa.Column("moved_by", sa.Text(), nullable=True))
     op.add_column("sessions", sa.Column("merge_group", sa.JSON(), nullable=True))
 
 
 def downgrade() -> None:
-    for name in ("merge_group", "moved_by", "ready_at"):
+    for name in ("merge_group", "ready_at"):
         op.drop_column("sessions", name)
