@@ -14,6 +14,7 @@ from loops.runtimes import registry
 from loops.runtimes.base import BoxFile, Credential, CredentialKind, Invocation, Resume, TurnRequest
 from loops.secrets import env_secrets, turn_secrets
 from loops.secrets.env_file import env_file, quoted
+from loops.secrets.token_hash import token_hash
 from loops.secrets.turn_secrets import TurnSecrets
 from loops.secrets.vault import Vault, VaultError
 from loops.store.database import Database
@@ -102,7 +103,7 @@ class TurnCredentials:
         async with self._database.write() as tx:
             row = await locked(tx, Turn, turn.id)
             if token is not None:
-                row.model_token = model_tokens.hash_of(token)
+                row.model_token = token_hash(token)
             before = self._given(row)
             after = change(before)
             if after != before:

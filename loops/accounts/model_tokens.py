@@ -1,6 +1,5 @@
 """What a box has in place of an account's secret: a token of the turn, for our model gateway, while it runs."""
 
-import hashlib
 import secrets
 
 from loops.runtimes import profiles
@@ -10,11 +9,6 @@ from loops.runtimes.base import Credential, CredentialKind
 def mint() -> str:
     """A new token: random, so that its hash is all that has to be stored."""
     return "glm_" + secrets.token_urlsafe(32)
-
-
-def hash_of(token: str) -> str:
-    """What is stored of it."""
-    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def stand_in(kind: CredentialKind, token: str) -> Credential:

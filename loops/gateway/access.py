@@ -7,10 +7,10 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from loops.accounts.credentials import credential_of
-from loops.accounts.model_tokens import hash_of
 from loops.gateway.upstreams import Account
 from loops.runtimes import registry
 from loops.runtimes.spec import ModelCalls
+from loops.secrets.token_hash import token_hash
 from loops.secrets.vault import Vault
 from loops.store.states import TurnStatus
 from loops.store.tables import Profile, Turn
@@ -44,7 +44,7 @@ async def caller_of(tx: AsyncSession, public_id: str, token: str) -> Caller:
     """Raises NotItsToken, also where the turn's account was removed."""
     row = (await tx.execute(_ASKED, {"public_id": public_id})).one_or_none()
     known = row.model_token if row is not None else None
-    if not hmac.compare_digest(hash_of(token), known or "") or row is None or row.status is not TurnStatus.RUNNING:
+    if not hmac.compare_digest(token_hash(token), known or "") or row is None or row.status is not TurnStatus.RUNNING:
         raise NotItsToken(public_id)
     calls = registry.get(row.runtime).calls
     if calls is None:

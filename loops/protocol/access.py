@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from loops.protocol.tokens import FORMER_SECONDS, former_turn_tokens, token_hash
+from loops.protocol.tokens import FORMER_SECONDS, former_turn_tokens
+from loops.secrets.token_hash import token_hash
 from loops.store.states import TurnStatus
 from loops.store.tables import Box, Turn
 

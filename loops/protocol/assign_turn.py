@@ -9,7 +9,8 @@ import structlog
 from sqlalchemy import or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from loops.protocol.tokens import token_hash, turn_token
+from loops.protocol.tokens import turn_token
+from loops.secrets.token_hash import token_hash
 from loops.sessions.transitions import move_turn
 from loops.store.leases import make_due
 from loops.store.locking import locked

@@ -10,6 +10,7 @@ import hmac
 from collections.abc import Sequence
 
 from loops.options import LoopOptions
+from loops.secrets.token_hash import token_hash
 from loops.store.tables import Box, Turn
 
 HOUR = 3600.0
@@ -76,8 +77,3 @@ def renew_token(box: Box, key: bytes, options: LoopOptions, now: float) -> bool:
     box.generation += 1
     box.token_hash, box.token_at = token_hash(token(key, box.name, box.generation)), now
     return True
-
-
-def token_hash(value: str) -> str:
-    """What is stored of a token: SHA-256, in hex. Tokens are random, so no salt and no slow hash is needed."""
-    return hashlib.sha256(value.encode("utf-8", "surrogateescape")).hexdigest()

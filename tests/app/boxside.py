@@ -8,7 +8,8 @@ import httpx
 from sqlalchemy import select
 
 from app.web.state import AppState
-from loops.protocol.tokens import token_hash, turn_token
+from loops.protocol.tokens import turn_token
+from loops.secrets.token_hash import token_hash
 from loops.store.tables import Box, Event, Session, Turn
 
 TOKEN = "box-token-of-ann"

@@ -14,7 +14,7 @@ from aiohttp import web
 
 from app.gateway.gateway import GatewaySettings
 from app.settings import Settings
-from loops.accounts.model_tokens import hash_of
+from loops.secrets.token_hash import token_hash
 from loops.store.tables import Turn
 from tests.app.gateway.door import CHAT, MODEL, TURN_TOKEN, Door, door, events, streamed
 
@@ -54,7 +54,7 @@ async def raw(opened: Door, head: str, body: bytes = b"") -> bytes:
         ("v1beta/models/m:generateContent", {"error": {"code": 401, "status": "UNAUTHENTICATED"}}),
     ],
 )
-@pytest.mark.parametrize("token", ["", "glm_forged", OTHER, TURN_TOKEN + "x", "sk-é", hash_of(TURN_TOKEN)])
+@pytest.mark.parametrize("token", ["", "glm_forged", OTHER, TURN_TOKEN + "x", "sk-é", token_hash(TURN_TOKEN)])
 async def test_a_token_that_is_not_this_turns_is_refused_in_the_providers_shape(
     opened: Door, path: str, shape: dict[str, Any], token: str
 ) -> None:
@@ -85,7 +85,7 @@ async def _second_turn(opened: Door) -> None:
                 model=MODEL,
                 profile_id=first.profile_id,
                 box="bob",
-                model_token=hash_of(OTHER),
+                model_token=token_hash(OTHER),
                 created_at=0,
             )
         )
@@ -100,7 +100,7 @@ async def test_the_token_ends_with_its_turn(opened: Door, status: str) -> None:
 
 
 async def test_the_token_of_a_turn_that_is_handed_out_anew_ends(opened: Door) -> None:
-    await opened.change(model_token=hash_of("glm_another"))
+    await opened.change(model_token=token_hash("glm_another"))
     assert (await opened.chat()).status_code == 401
 
 

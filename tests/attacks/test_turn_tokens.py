@@ -9,7 +9,8 @@ from sqlalchemy import select, update
 from app.web.state import AppState
 from k8s.runner import protocol
 from loops.protocol import assign_turn
-from loops.protocol.tokens import token_hash, turn_token
+from loops.protocol.tokens import turn_token
+from loops.secrets.token_hash import token_hash
 from loops.store.tables import Box, Session, Turn
 from tests.app.boxside import RESULT, TOKEN, ask, journal, row, seed, send, token_of_turn
 from tests.databases import on_sqlite

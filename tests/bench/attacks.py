@@ -20,7 +20,7 @@ import uvloop
 from sqlalchemy import select
 
 from app.process.valkey import EmbeddedRedis
-from loops.protocol.tokens import token_hash
+from loops.secrets.token_hash import token_hash
 from loops.store import journal
 from loops.store.database import Database
 from loops.store.migrations import upgrade

@@ -18,7 +18,7 @@ from pathlib import Path
 from cryptography.fernet import Fernet
 
 from app.process.valkey import EmbeddedRedis
-from loops.accounts.model_tokens import hash_of
+from loops.secrets.token_hash import token_hash
 from loops.secrets.vault import Vault
 from loops.store.database import Database
 from loops.store.migrations import upgrade
@@ -78,7 +78,7 @@ async def seed(url: str, key: str, model: int) -> None:
                     runtime="opencode",
                     model="m",
                     profile_id=account.id,
-                    model_token=hash_of(f"glm_{number}"),
+                    model_token=token_hash(f"glm_{number}"),
                     created_at=0,
                 )
             )

@@ -15,7 +15,7 @@ from sqlalchemy import select
 from app.gateway.gateway import GatewaySettings, ModelGateway
 from app.settings import Settings
 from app.web.app import create_app
-from loops.accounts.model_tokens import hash_of
+from loops.secrets.token_hash import token_hash
 from loops.secrets.vault import Vault
 from loops.store.database import Database
 from loops.store.migrations import upgrade
@@ -158,6 +158,6 @@ async def door(
         stack.push_async_callback(opened.agent.aclose)
         opened.agent.base_url = httpx.URL(f"{url}/models/t_1/")
         opened.agent.headers["authorization"] = f"Bearer {TURN_TOKEN}"
-        about = {"runtime": runtime, "model": MODEL, "profile_id": number, "model_token": hash_of(TURN_TOKEN)}
+        about = {"runtime": runtime, "model": MODEL, "profile_id": number, "model_token": token_hash(TURN_TOKEN)}
         await opened.change(**about, limits=limits or {"seconds": 60})
         yield opened

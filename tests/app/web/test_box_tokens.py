@@ -6,7 +6,8 @@ from sqlalchemy import update
 
 from app.web.state import AppState
 from k8s.runner import protocol
-from loops.protocol.tokens import FORMER_SECONDS, lifetime, token_hash
+from loops.protocol.tokens import FORMER_SECONDS, lifetime
+from loops.secrets.token_hash import token_hash
 from loops.store.tables import Box
 from tests.app.boxside import TOKEN, ask, seed
 from tests.databases import on_sqlite

@@ -12,7 +12,8 @@ from loops.boxes.reaper import end_box_of, known_boxes, reap
 from loops.context import Loop
 from loops.conversations.asking import take
 from loops.options import LoopOptions
-from loops.protocol.tokens import HOUR, token, token_hash
+from loops.protocol.tokens import HOUR, token
+from loops.secrets.token_hash import token_hash
 from loops.sessions.known_accounts import remember_repository
 from loops.store.database import Database
 from loops.store.migrations import upgrade

@@ -24,8 +24,8 @@ from loops.protocol.access import TurnOver
 from loops.protocol.assign_turn import take as hand_out
 from loops.protocol.results import store_result
 from loops.protocol.store_output import store_output
-from loops.protocol.tokens import token_hash
 from loops.secrets.redact import Redactor
+from loops.secrets.token_hash import token_hash
 from loops.secrets.vault import Vault
 from loops.sessions import decide
 from loops.sessions.finish import finish
