@@ -74,7 +74,7 @@ class Refresher:
     async def _refresh(self, profile: int, login: Login, refused: str) -> str:
         while True:
             async with self._database.write() as tx:
-                stored, claimed = await self._claim(tx, profile, login, refused)
+                sealed, stored, claimed = await self._claim(tx, profile, login, refused)
             if not self._is_due(login.read(stored), refused):
                 return stored
             if claimed:
@@ -88,21 +88,23 @@ class Refresher:
             if written:
                 values |= {"secret": self._vault.encrypt(written), "updated_at": self._clock()}
             async with self._database.write() as tx:
-                await tx.execute(update(Profile).where(Profile.id == profile).values(**values))
+                # a login that somebody stored meanwhile is newer than what came of the former one
+                ours = update(Profile).where(Profile.id == profile, Profile.secret == sealed)
+                await tx.execute(ours.values(**values))
         log.info("login.refreshed", profile=profile)
         return written
 
-    async def _claim(self, tx: AsyncSession, profile: int, login: Login, refused: str) -> tuple[str, bool]:
-        """(the login as it is stored now, whether it is ours to refresh)."""
+    async def _claim(self, tx: AsyncSession, profile: int, login: Login, refused: str) -> tuple[bytes, str, bool]:
+        """(the login as it is stored now, sealed and in the clear, whether it is ours to refresh)."""
         found = await tx.execute(select(Profile).where(Profile.id == profile).with_for_update())
         row = found.scalar_one_or_none()
         if row is None:
             raise LoginRefused("The account was removed meanwhile.")
         stored, now = self._vault.decrypt(row.secret), self._clock()
         if not self._is_due(login.read(stored), refused) or (row.refreshing_until or 0) > now:
-            return stored, False
+            return row.secret, stored, False
         row.refreshing_until = now + CLAIM_SECONDS
-        return stored, True
+        return row.secret, stored, True
 
     async def _written(self, login: Login, stored: str) -> str:
         tokens = login.read(stored)

@@ -118,6 +118,18 @@ async def test_a_refused_refresh_is_said_without_a_secret_and_can_be_tried_again
     assert (await one.current(account)).secret != CLAUDE
 
 
+async def test_a_login_that_is_stored_while_the_former_is_refreshed_stays(database: Database) -> None:
+    issuer, account = Issuer(), await stored(database, "anthropic_oauth_json", CLAUDE)
+    asking = asyncio.create_task(refresher(database, issuer).current(account))
+    while not issuer.asked:
+        await asyncio.sleep(0)
+    new = CLAUDE.replace("r-1", "r-9")
+    async with database.write() as tx:
+        (await tx.execute(select(Profile))).scalar_one().secret = VAULT.encrypt(new)
+    await asking
+    assert await kept(database) == new
+
+
 async def test_who_goes_away_while_a_login_is_refreshed_loses_nothing(database: Database) -> None:
     issuer, account = Issuer(), await stored(database, "anthropic_oauth_json", CLAUDE)
     one = refresher(database, issuer)
