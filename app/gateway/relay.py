@@ -27,7 +27,7 @@ from loops.store.background import end
 log = structlog.get_logger(__name__)
 
 ERROR_BYTES: Final = 64 * 1024
-"""Of a refusal of the provider's, which is read whole."""
+"""What a refusal of the provider's may hold; of a longer one its status is passed on."""
 UNREACHABLE: Final = "Greenloop cannot reach the model's endpoint"
 
 
@@ -163,10 +163,7 @@ class _Passing:
         wire = self._call.asked.wire
         if response.status < 400:
             raise refuse(wire, 502, "The model's endpoint sends elsewhere: the account has to name where it is.")
-        try:
-            body = await response.content.read(ERROR_BYTES)
-        except (aiohttp.ClientError, TimeoutError):
-            body = b""
+        body = await _whole(response)
         for secret in self._call.upstream.secrets:
             # some quote the key that they refuse
             body = body.replace(secret.encode(), b"[redacted]")
@@ -241,6 +238,19 @@ class _Passing:
         message = _said(refusal.body) or f"The model's endpoint answered {refusal.status}."
         await self._more(broken_off(self._call.asked.wire, refusal.status, message))
         await self._send({"type": "http.response.body", "body": b""})
+
+
+async def _whole(response: aiohttp.ClientResponse) -> bytes:
+    """What a refusal holds; nothing of one that is cut or too long: it could end in half a key, which nobody finds."""
+    body = bytearray()
+    try:
+        async for piece in response.content.iter_any():
+            body += piece
+            if len(body) > ERROR_BYTES:
+                return b""
+    except (aiohttp.ClientError, TimeoutError):
+        return b""
+    return bytes(body)
 
 
 def _said(body: bytes) -> str:

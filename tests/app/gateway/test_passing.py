@@ -149,6 +149,25 @@ async def test_an_event_that_comes_in_two_pieces_is_not_torn_by_what_bridges_a_s
         assert first + b"".join([piece async for piece in pieces]) == CHAT
 
 
+@pytest.mark.parametrize(("padding", "kept"), [(10, True), (65_536, False)])
+async def test_a_refusal_that_comes_in_pieces_passes_whole_or_not_at_all(
+    settings: Settings, padding: int, kept: bool
+) -> None:
+    async def refused(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(status=400)
+        await response.prepare(request)
+        for piece in ('{"error": {"message": "', "x" * padding, KEY[:9], KEY[9:], '"}}'):
+            await response.write(piece.encode())
+            await asyncio.sleep(0.01)
+        await response.write_eof()
+        return response
+
+    async with door(settings, refused) as opened:
+        told = await opened.chat()
+    assert told.status_code == 400 and KEY[:9] not in told.text
+    assert (told.text == f'{{"error": {{"message": "{"x" * padding}[redacted]"}}}}') == kept
+
+
 async def test_a_refusal_of_the_provider_passes_as_it_is_but_for_a_key_that_it_quotes(settings: Settings) -> None:
     async def answer(request: web.Request) -> web.StreamResponse:
         said = {"error": {"message": f"Incorrect API key provided: {KEY}", "type": "invalid_request_error"}}
