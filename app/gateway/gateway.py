@@ -16,6 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from app.gateway.relay import Call, answer, relay
 from app.gateway.waiting import Bookings
+from app.gateway.whole import NotWhole, whole
 from loops.accounts.box_secrets import CannotPrepare
 from loops.gateway import headers
 from loops.gateway.access import REFUSED, Caller, NotItsToken, account_of, caller_of
@@ -38,6 +39,10 @@ AT_ONCE: Final = 32
 CONNECT_SECONDS, ANSWER_SECONDS = 15.0, 900.0
 SILENCE: Final = 15.0
 """Seconds of the model's silence after which the agent is told that it lives; Gemini CLI waits for 60 in all."""
+
+
+LOGIN_BYTES: Final = 64 * 1024
+"""What the answer to a refreshed login may hold."""
 
 
 @dataclass(frozen=True)
@@ -247,6 +252,6 @@ def _upstream(account: Account, wire: Wire, passing: Mapping[str, str]) -> Upstr
 
 async def _json(told: aiohttp.ClientResponse) -> Any:
     try:
-        return json.loads(await told.content.read(64 * 1024))
-    except ValueError:
+        return json.loads(await whole(told, LOGIN_BYTES))
+    except (NotWhole, ValueError):
         return None

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.types import Send
 
 from app.gateway.waiting import Bookings
+from app.gateway.whole import NotWhole, whole
 from loops.gateway import headers
 from loops.gateway.access import Caller
 from loops.gateway.endpoints import ModelRequest, upstream_url
@@ -163,7 +164,11 @@ class _Passing:
         wire = self._call.asked.wire
         if response.status < 400:
             raise refuse(wire, 502, "The model's endpoint sends elsewhere: the account has to name where it is.")
-        body = await _whole(response)
+        try:
+            body = await whole(response, ERROR_BYTES)
+        except NotWhole:
+            # cut, it could end in half a key, which nobody finds
+            body = b""
         for secret in self._call.upstream.secrets:
             # some quote the key that they refuse
             body = body.replace(secret.encode(), b"[redacted]")
@@ -238,19 +243,6 @@ class _Passing:
         message = _said(refusal.body) or f"The model's endpoint answered {refusal.status}."
         await self._more(broken_off(self._call.asked.wire, refusal.status, message))
         await self._send({"type": "http.response.body", "body": b""})
-
-
-async def _whole(response: aiohttp.ClientResponse) -> bytes:
-    """What a refusal holds; nothing of one that is cut or too long: it could end in half a key, which nobody finds."""
-    body = bytearray()
-    try:
-        async for piece in response.content.iter_any():
-            body += piece
-            if len(body) > ERROR_BYTES:
-                return b""
-    except (aiohttp.ClientError, TimeoutError):
-        return b""
-    return bytes(body)
 
 
 def _said(body: bytes) -> str:

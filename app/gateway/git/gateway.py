@@ -23,7 +23,7 @@ from starlette.types import Receive, Scope, Send
 
 from app.gateway.git import requests
 from app.gateway.git.requests import ROOT, GitRequest, NotServed, What
-from app.gateway.git.upstream import Origins, Place, Upstream, pass_on, whole
+from app.gateway.git.upstream import Origins, Place, Upstream, document, pass_on
 from loops.protocol.access import TokenRefused, turn_with
 from loops.secrets.vault import Vault, VaultError
 from loops.store.database import Database
@@ -172,7 +172,7 @@ class GitGateway:
         headers = {"accept": "application/vnd.git-lfs+json", "content-type": "application/vnd.git-lfs+json"}
         asked = json.dumps(requests.batch(body)).encode()
         async with upstream.at_github("POST", What.LFS_BATCH.value, headers, asked) as answer:
-            told = await whole(answer, BODY)
+            told = await document(answer, BODY)
         here = str(request.url).removesuffix(What.LFS_BATCH.value)
         for action, href, proof in requests.downloads(told):
             sealed = {"turn": turn.id, "href": href, "header": dict(proof), "until": time.time() + LFS_SECONDS}

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.types import Send
 
 from app.gateway.git.requests import ANSWERED, NotServed
+from app.gateway.whole import NotWhole, whole
 from loops.accounts.box_secrets import CannotPrepare
 
 log = structlog.get_logger(__name__)
@@ -140,14 +141,10 @@ async def pass_on(answer: aiohttp.ClientResponse, request: Request, send: Send) 
     await send({"type": "http.response.body", "body": b""})
 
 
-async def whole(answer: aiohttp.ClientResponse, most: int) -> Any:
+async def document(answer: aiohttp.ClientResponse, most: int) -> Any:
     """The JSON of the answer. Raises NotServed for one that is none, or longer than `most` bytes."""
-    body = bytearray()
     try:
-        while piece := await answer.content.readany():
-            body += piece
-            if len(body) > most:
-                raise NotServed(502, f"GitHub's answer is longer than {most} bytes.")
-        return json.loads(body)
-    except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
-        raise NotServed(502, f"GitHub's answer cannot be read: {type(error).__name__}.") from None
+        return json.loads(await whole(answer, most))
+    except (NotWhole, ValueError) as error:
+        why = str(error) if isinstance(error, NotWhole) else "it is no JSON"
+        raise NotServed(502, f"GitHub's answer cannot be read: {why}.") from None
