@@ -9,7 +9,7 @@ from math import floor
 from typing import Any
 
 from github.checks.model import Run
-from github.client.errors import Forbidden, GitHubError, NotFound
+from github.client.errors import AnswerTooLarge, Forbidden, NotFound, UnreadableAnswer
 from github.client.repository import RepositoryHandle
 from github.repositories.queries import file_at
 from github.repositories.yamltext import read_yaml
@@ -63,10 +63,10 @@ def _is_since(run: Run, ready_at: float) -> bool:
 
 
 async def _triggers(repository: RepositoryHandle, path: str, sha: str) -> Any:
-    """What the workflow file has under `on`; None where it cannot be read."""
+    """What the workflow file has under `on`; None where there is none to be had. Raises GitHubError for an outage."""
     try:
         node, problems = read_yaml(await file_at(repository, path, sha) or b"")
-    except GitHubError:
+    except (NotFound, Forbidden, AnswerTooLarge, UnreadableAnswer):
         return None
     if problems or node is None or not isinstance(node.value, dict):
         return None

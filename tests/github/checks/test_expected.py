@@ -1,10 +1,16 @@
 """Which workflows a commit promises to run."""
 
+import base64
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from github.checks.expected import runs_for, runs_when_ready
+from github.checks.expected import late_workflows, runs_for, runs_when_ready, workflows_at
+from github.client.errors import ServerFault
+from github.client.http import retries
+from github.client.repository import RepositoryHandle
+from tests.github.conftest import Spot
 
 BRANCH, BASE = "greenloop/7-fix", "main"
 
@@ -54,3 +60,24 @@ def test_without_a_pull_request_nothing_is_expected_of_workflows_for_pull_reques
 )
 def test_only_a_workflow_that_wants_to_know_runs_when_a_pull_request_stops_being_a_draft(on: Any, runs: bool) -> None:
     assert runs_when_ready(on, BASE) is runs
+
+
+@pytest.fixture
+def broken(spot: Spot, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A GitHub that answers no question about a workflow file."""
+    monkeypatch.setattr(retries, "WAITS", ())
+    spot.local.hub.faults.add("error", method="GET", path="*/contents/.github/workflows/*", status=502)
+    yield
+    spot.local.hub.faults.clear()
+
+
+async def test_what_cannot_be_read_at_the_moment_promises_neither_something_nor_nothing(
+    spot: Spot, repository: RepositoryHandle, broken: None
+) -> None:
+    content = base64.b64encode(b"on: push\njobs: {}\n").decode()
+    made = await spot.act("alice", "PUT", "contents/.github/workflows/own.yml", message="m", content=content)
+    sha = made["commit"]["sha"]
+    paths = await workflows_at(repository, sha)
+    assert ".github/workflows/own.yml" in paths
+    with pytest.raises(ServerFault):
+        await late_workflows(repository, sha, [], paths, branch="trunk", base=None)
