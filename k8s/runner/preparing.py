@@ -14,7 +14,7 @@ from .git.checkout import CheckoutFailed
 from .git.command import GitError
 from .git.object_store import FetchFailed, Store
 from .processes.agent_box import AgentBox
-from .processes.process_supervisor import Task
+from .processes.agent_keeper import Task
 from .protocol import AssignedTurn, Result, TurnRepository
 from .service.link import Gone, Link, Rejected, Unreachable
 from .service.shipping import Shipping

@@ -14,7 +14,7 @@ from .git import changes, checkout
 from .git.command import Git, GitError, make_private
 from .git.object_store import Store
 from .git.work_tree import WorkTree
-from .processes import process_supervisor
+from .processes import agent_keeper
 from .protocol import AssignedTurn, Change, Result, TurnRepository, Usage
 from .service.link import Link, Rejected, Unreachable
 from .service.shipping import Shipping
@@ -44,22 +44,22 @@ class Reporter:
             "usage": Usage(end.get("cpu_seconds", 0.0), end.get("max_rss", 0)),
             "swept": end.get("swept", 0),
         }
-        if turn.repository is None or end["how"] == process_supervisor.NOT_STARTED:
+        if turn.repository is None or end["how"] == agent_keeper.NOT_STARTED:
             return Result(reason, message=message, **about)
         return self._with_changes(places, turn, turn.repository, reason, [message, said], about)
 
     def _explain(self, end: dict[str, Any], turn: AssignedTurn) -> tuple[str, str]:
         how, code, cancel = end["how"], end.get("exit_code"), self._state.cancel()
         left = f" {len(end['left'])} of its processes could not be killed." if end.get("left") else ""
-        if how == process_supervisor.NOT_STARTED:
+        if how == agent_keeper.NOT_STARTED:
             return protocol.START_FAILED, str(end.get("message", ""))
-        if how == process_supervisor.DEADLINE:
+        if how == agent_keeper.DEADLINE:
             return protocol.TIMEOUT, f"The agent was ended after {turn.limits.seconds:g} seconds, its limit.{left}"
-        if how == process_supervisor.ASKED and cancel is not None:
+        if how == agent_keeper.ASKED and cancel is not None:
             return protocol.CANCELLED, f"The agent was ended: {cancel}.{left}"
-        if how == process_supervisor.ASKED:
+        if how == agent_keeper.ASKED:
             return protocol.RUNNER_RESTARTED, f"The box was stopped while the agent worked.{left}"
-        if how != process_supervisor.EXITED:
+        if how != agent_keeper.EXITED:
             return (
                 protocol.RUNNER_RESTARTED,
                 f"The runner was killed while the agent worked; how that ended is not known.{left}",

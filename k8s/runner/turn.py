@@ -17,7 +17,7 @@ from . import agent_files, disk, files, protocol
 from .files import Places
 from .git.pruning import make_space, prune_old
 from .preparing import OpenBox, Preparation, unprepared
-from .processes import process_supervisor, process_tree
+from .processes import agent_keeper, process_tree
 from .protocol import AssignedTurn, ProtocolError, Result
 from .reporting import Reporter
 from .scrub import scrub
@@ -125,7 +125,7 @@ class TurnRun:
         self._shipping.begin()
         # a fork must share no connection
         self._link.close()
-        self._supervisor = process_supervisor.start(self._state, task, box)
+        self._supervisor = agent_keeper.start(self._state, task, box)
         # its end of the line is with whoever keeps the agent: gone with that, and the box with it
         box.close()
         if self._stopped:

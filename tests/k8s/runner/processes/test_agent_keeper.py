@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from k8s.runner.processes import process_supervisor, process_tree
+from k8s.runner.processes import agent_keeper, process_tree
 from k8s.runner.processes.agent_box import AgentBox
 from k8s.runner.processes.walls import Walls
 from k8s.runner.protocol import AssignedTurn
@@ -56,10 +56,10 @@ class Kept:
         self.state.path.mkdir(exist_ok=True)
         self.state.make(AssignedTurn(turn="t_1", marker=self.marker, workdir="w", argv=list(argv)))
         env = {"PATH": os.environ["PATH"], process_tree.MARKER_NAME: self.marker}
-        task = process_supervisor.Task(list(argv), env, root, stdin, self.marker, seconds, output)
+        task = agent_keeper.Task(list(argv), env, root, stdin, self.marker, seconds, output)
         with self.state.box.open("w") as held_by_box:
             box = AgentBox(Walls().open(home.agent, home.given, None, held_by_box.fileno()))
-        self.pid = process_supervisor.start(self.state, task, box)
+        self.pid = agent_keeper.start(self.state, task, box)
         box.close()
 
     def ended(self, within: float = 60) -> dict[str, object]:
@@ -90,7 +90,7 @@ def read_pid(path: Path, within: float = 60) -> int:
 
 def test_the_exit_code_and_what_the_agent_took_are_known(tmp_path: Path) -> None:
     end = Kept(tmp_path, "bash", "-c", "exit 7").ended()
-    assert (end["how"], end["exit_code"], end["swept"]) == (process_supervisor.EXITED, 7, 0)
+    assert (end["how"], end["exit_code"], end["swept"]) == (agent_keeper.EXITED, 7, 0)
     assert isinstance(end["max_rss"], int)
     assert 10**5 < end["max_rss"] < 10**9
 
@@ -147,7 +147,7 @@ def test_a_hanging_agent_is_ended_at_its_limit_with_time_for_last_words(tmp_path
     script = "trap 'echo interrupted; exit 5' INT; echo ready; while :; do sleep 0.05; done"
     kept = Kept(tmp_path, "bash", "-c", script, seconds=2)
     end = kept.ended()
-    assert (end["how"], end["exit_code"]) == (process_supervisor.DEADLINE, 5)
+    assert (end["how"], end["exit_code"]) == (agent_keeper.DEADLINE, 5)
     assert kept.printed() == "ready\ninterrupted"
 
 
@@ -161,7 +161,7 @@ def test_an_agent_that_ignores_all_signals_is_gone_after_three_seconds(tmp_path:
     os.kill(kept.pid, signal.SIGTERM)
     end = kept.ended()
     assert time.monotonic() - began > 2.8
-    assert (end["how"], end["exit_code"]) == (process_supervisor.ASKED, -signal.SIGKILL)
+    assert (end["how"], end["exit_code"]) == (agent_keeper.ASKED, -signal.SIGKILL)
     assert not alive(child)
 
 
@@ -221,7 +221,7 @@ def test_an_agent_that_does_not_read_its_prompt_is_not_held_up(tmp_path: Path) -
 )
 def test_an_agent_that_cannot_be_started_says_why_and_what_to_do(tmp_path: Path, argv: list[str], said: str) -> None:
     end = Kept(tmp_path, *argv).ended()
-    assert end["how"] == process_supervisor.NOT_STARTED
+    assert end["how"] == agent_keeper.NOT_STARTED
     assert said in str(end["message"])
 
 
