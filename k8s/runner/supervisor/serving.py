@@ -1,7 +1,7 @@
 """The supervisor itself: does what the runner asks for over one socket, and nothing that anybody else asks for.
 
-Where it is process 1 of a PID namespace (in a pod's container, in a local box with walls) it ends a turn with one
-signal. Elsewhere it is a child subreaper and ends what is below it or carries the turn's marker.
+Where it is process 1 of a PID namespace (in a local box with walls) it ends a turn with one signal. Elsewhere
+it is a child subreaper and ends what is below it or carries the turn's marker.
 
 Messages are JSON, a line each. The runner asks `{"id", "op", …}` and hears `{"id", …}`:
 
@@ -35,23 +35,20 @@ from . import ending, fresh_home, kernel
 
 PIECE = 1024 * 1024
 PROCESSES = 4096
-"""How many processes and threads an agent of a local box may have; a pod's limit is the cluster's affair."""
+"""How many processes and threads an agent behind walls may have; a pod's limit is the cluster's affair."""
 
 _IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 _HANDED_BACK = (*_IGNORED, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD)
 
 
 class Supervisor:
-    """Serves one connection. `local`: the box shares network and machine with its service."""
+    """Serves one connection."""
 
-    def __init__(
-        self, connection: socket.socket, agent: Path, given: Path, skeleton: Path | None, *, local: bool
-    ) -> None:
+    def __init__(self, connection: socket.socket, agent: Path, given: Path, skeleton: Path | None) -> None:
         self._connection = connection
         self._agent = agent
         self._given = given
         self._skeleton = skeleton
-        self._local = local
         self._first = os.getpid() == 1
         self._selector = selectors.DefaultSelector()
         self._buffer = b""
@@ -199,13 +196,13 @@ class Supervisor:
             with contextlib.suppress(OSError):
                 # where memory runs out, the agent goes before the runner
                 Path("/proc/self/oom_score_adj").write_text("500")
-            if self._local and self._first:
+            if self._first:
                 hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
                 most = PROCESSES if hard == resource.RLIM_INFINITY else min(PROCESSES, hard)
                 resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
             os.chdir(message["folder"])
             if self._first:
-                kernel.confine(scoped=self._local)
+                kernel.confine()
             os.execvpe(message["argv"][0], message["argv"], message["env"])  # noqa: S606
         except OSError as error:
             os.write(failed, str(error.errno or 5).encode())
@@ -221,10 +218,7 @@ class Supervisor:
 
     def _op_end(self, _: dict[str, Any]) -> dict[str, Any]:
         swept, left = self._kill()
-        if self._first and not self._local:
-            # a local box is gone by itself, and its own folders may well lie below /tmp
-            ending.empty_shared()
-        ending.make_readable(self._agent / "home", drop_acls=self._first and not self._local)
+        ending.make_readable(self._agent / "home")
         if left:
             self._open = False  # what cannot be ended must not see another turn
         return {"swept": swept, "left": left}
