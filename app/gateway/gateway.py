@@ -14,6 +14,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from app.bodies import BodyTooLarge, body_of, declared
 from app.gateway.relay import Call, answer, relay
 from app.gateway.waiting import Bookings
 from app.gateway.whole import NotWhole, whole
@@ -105,7 +106,10 @@ class ModelGateway:
             endpoint = _endpoint(request, path, wire)
             caller = await self._caller(turn, _token(request), wire)
             with _Counted(self._open, caller.turn, self._settings.at_once, wire):
-                await self._ask(request, caller, endpoint, send)
+                try:
+                    await self._ask(request, caller, endpoint, send)
+                except BodyTooLarge as error:
+                    raise refuse(wire, 413, str(error)) from None
         except Refusal as refusal:
             self._refused += 1
             if self._refused & (self._refused - 1) == 0:
@@ -117,7 +121,7 @@ class ModelGateway:
 
     async def _ask(self, request: Request, caller: Caller, endpoint: Endpoint, send: Send) -> None:
         wire, settings = endpoint.wire, self._settings
-        size = _size(request, wire, settings.body)
+        size = declared(request, settings.body)
         # no turn fills the room alone, but for a single request
         own = self._held[caller.turn]
         if self._held.total() + size > settings.held or (own and own + size > settings.held // 4):
@@ -125,7 +129,7 @@ class ModelGateway:
         with contextlib.ExitStack() as held:
             self._held[caller.turn] += size
             held.callback(self._give_back, caller.turn, size)
-            asked = _asked(request, caller, endpoint, await _body(request, wire, size))
+            asked = _asked(request, caller, endpoint, await body_of(request, size))
             account = await self._account(caller, wire)
             passing = headers.asked(request.scope["headers"])
             call = Call(caller, asked, account, _upstream(account, wire, passing), passing, held.close)
@@ -211,25 +215,6 @@ def _token(request: Request) -> str:
             return found
     kind, _, value = request.headers.get("authorization", "").partition(" ")
     return value.strip() if kind.lower() == "bearer" else ""
-
-
-def _size(request: Request, wire: Wire, most: int) -> int:
-    """The size of the body before it is read; `most` where the request does not say. Raises Refusal."""
-    told = request.headers.get("content-length", "")
-    size = int(told) if told.isascii() and told.isdigit() and len(told) <= 18 else most
-    if size > most:
-        raise refuse(wire, 413, f"The request has {size} bytes; the model gateway takes {most}.")
-    return size
-
-
-async def _body(request: Request, wire: Wire, most: int) -> bytes:
-    parts, read = [], 0
-    async for part in request.stream():
-        read += len(part)
-        if read > most:
-            raise refuse(wire, 413, f"The request is longer than {most} bytes.")
-        parts.append(part)
-    return b"".join(parts)
 
 
 def _asked(request: Request, caller: Caller, endpoint: Endpoint, body: bytes) -> ModelRequest:

@@ -21,6 +21,7 @@ from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from app.bodies import BodyTooLarge, body_of, declared
 from app.gateway.git import requests
 from app.gateway.git.requests import ROOT, GitRequest, NotServed, What
 from app.gateway.git.upstream import Origins, Place, Upstream, document, pass_on
@@ -84,7 +85,8 @@ class GitGateway:
             repository = await self._repository(turn, installation, asked.repository)
             with self._place(turn.id), self._room(request, asked) as size:
                 await self._serve(request, send, asked, turn, Place(self._origins, installation, repository), size)
-        except NotServed as refusal:
+        except (NotServed, BodyTooLarge) as error:
+            refusal = error if isinstance(error, NotServed) else NotServed(413, str(error))
             log.info("git.refused", turn=request.path_params["turn"][:40], status=refusal.status, why=str(refusal))
             ask = {"www-authenticate": 'Basic realm="Greenloop"'} if refusal.status == 401 else {}
             await PlainTextResponse(f"{refusal}\n", refusal.status, headers=ask)(scope, receive, send)
@@ -137,10 +139,7 @@ class GitGateway:
         if asked.what in (What.REFS, What.LFS_OBJECT):
             yield 0
             return
-        told = request.headers.get("content-length", "")
-        size = int(told) if told.isascii() and told.isdigit() and len(told) <= 18 else BODY
-        if size > BODY:
-            raise NotServed(413, f"The request has {size} bytes; the git gateway takes {BODY}.")
+        size = declared(request, BODY)
         if self._held + size > HELD:
             raise NotServed(503, "Too many large requests at once.")
         self._held += size
@@ -153,7 +152,7 @@ class GitGateway:
         self, request: Request, send: Send, asked: GitRequest, turn: Turn, place: Place, size: int
     ) -> None:
         upstream = Upstream(self._session_open, place)
-        body = await _body(request, size)
+        body = await body_of(request, size)
         headers = requests.passing(request.scope["headers"])
         if asked.what is What.LFS_OBJECT:
             href, proof = self._unsealed(asked.sealed, turn)
@@ -204,14 +203,3 @@ def _token(request: Request) -> str:
             return base64.b64decode(value.strip(), validate=True).decode().partition(":")[2]
         return ""
     return value.strip() if kind.lower() == "bearer" else ""
-
-
-async def _body(request: Request, most: int) -> bytes:
-    """The body as it was sent: git packs what is longer than a kilobyte. Raises NotServed."""
-    parts, read = [], 0
-    async for part in request.stream():
-        read += len(part)
-        if read > most:
-            raise NotServed(413, f"The request is longer than {most} bytes.")
-        parts.append(part)
-    return b"".join(parts)

@@ -1,7 +1,7 @@
 """A request of a box: who asks, the body within bounds, and the protocol's answers for what may go wrong."""
 
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
+from app.bodies import BodyTooLarge, body_of, declared
 from app.web.held_bodies import RETRY_SECONDS, NoRoom
 from app.web.state import app_state
 from k8s.runner import protocol
@@ -28,10 +29,6 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 class BadRequest(ValueError):
     """What the box sent breaks the protocol."""
-
-
-class BodyTooLarge(ValueError):
-    """More than any such request may hold."""
 
 
 def answers(handler: Handler) -> Handler:
@@ -93,28 +90,9 @@ def bearer(request: Request) -> str:
     return value.strip()
 
 
-def declared(request: Request, limit: int) -> int:
-    """The size of the body, known before a byte of it is read; `limit` where the request does not say. Raises
-    BodyTooLarge."""
-    told = request.headers.get("content-length", "")
-    size = int(told) if told.isascii() and told.isdigit() and len(told) <= 18 else limit
-    if size > limit:
-        raise BodyTooLarge(f"{request.url.path}: the body has {size} bytes; {limit} are allowed")
-    return size
-
-
-async def parts(request: Request, limit: int) -> AsyncIterator[bytes]:
-    read = 0
-    async for part in request.stream():
-        read += len(part)
-        if read > limit:
-            raise BodyTooLarge(f"{request.url.path}: the body is longer than {limit} bytes")
-        yield part
-
-
 async def json_of(request: Request, limit: int) -> dict[str, Any]:
     size = declared(request, limit)
-    body = b"".join([part async for part in parts(request, size)])
+    body = await body_of(request, size)
     try:
         value = msgspec.json.decode(body) if body else {}
     except (ValueError, RecursionError) as error:

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from app.bodies import declared, parts
 from app.web.boxes.requests import (
     SMALL_BODY,
     BadRequest,
@@ -17,10 +18,8 @@ from app.web.boxes.requests import (
     answers,
     asking,
     bearer,
-    declared,
     json_of,
     of_former,
-    parts,
     tokens_held,
     turn_of,
 )
