@@ -142,7 +142,7 @@ class Throttle(BaseThrottler):
 
     @contextmanager
     def acquire(self, request: httpx.Request) -> Generator[None, Any, Any]:
-        raise NotImplementedError("the service asks GitHub asynchronously only")
+        raise RuntimeError("the service asks GitHub asynchronously only")
         yield  # type: ignore[unreachable]  # which makes it a generator
 
     @asynccontextmanager
