@@ -3,7 +3,6 @@
 import contextlib
 import json
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -15,7 +14,9 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from app.bodies import BodyTooLarge, body_of, declared
+from app.gateway.figures import GatewayFigures, Watched
 from app.gateway.relay import Call, answer, relay
+from app.gateway.room import NoRoom, Room
 from app.gateway.waiting import Bookings
 from app.gateway.whole import NotWhole, whole
 from loops.accounts.box_secrets import CannotPrepare
@@ -70,15 +71,16 @@ class ModelGateway:
         self._database = database
         self._vault = vault
         self._settings = settings or GatewaySettings()
+        self._room = Room(self._settings.at_once, self._settings.held)
+        self._figures: GatewayFigures | None = None
         self._session: aiohttp.ClientSession | None = None
         self._refresher = Refresher(database, vault, self._post, clock)
         self._bookings = Bookings(database, price_of)
-        self._open: Counter[int] = Counter()
-        self._held: Counter[int] = Counter()
         self._refused = 0
 
-    def start(self) -> None:
+    def start(self, figures: GatewayFigures) -> None:
         """Inside the event loop that serves."""
+        self._figures = figures
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=ANSWER_SECONDS)
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=15),
@@ -100,45 +102,51 @@ class ModelGateway:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        path, turn = request.path_params["path"], request.path_params["turn"]
-        wire = protocol_at(path)
-        try:
-            endpoint = _endpoint(request, path, wire)
-            caller = await self._caller(turn, _token(request), wire)
-            with _Counted(self._open, caller.turn, self._settings.at_once, wire):
-                try:
-                    await self._ask(request, caller, endpoint, send)
-                except BodyTooLarge as error:
-                    raise refuse(wire, 413, str(error)) from None
-        except Refusal as refusal:
-            self._refused += 1
-            if self._refused & (self._refused - 1) == 0:
-                # the first, the second, the fourth …: boxes do not write our log
-                log.info("gateway.refused", turn=turn[:40], path=path[:80], status=refusal.status, so_far=self._refused)
-            await answer(send, refusal)
-        except ClientDisconnect:
-            return
+        if self._figures is None:
+            raise RuntimeError("the model gateway is not started")
+        with self._figures.watching("models", send) as watched:
+            try:
+                await self._answer(request, watched)
+            except Refusal as refusal:
+                watched.refused = True
+                self._refused += 1
+                if self._refused & (self._refused - 1) == 0:
+                    # the first, the second, the fourth …: boxes do not write our log
+                    turn, path = request.path_params["turn"][:40], request.path_params["path"][:80]
+                    log.info("gateway.refused", turn=turn, path=path, status=refusal.status, so_far=self._refused)
+                await answer(watched.send, refusal)
+            except ClientDisconnect:
+                return
 
-    async def _ask(self, request: Request, caller: Caller, endpoint: Endpoint, send: Send) -> None:
+    async def _answer(self, request: Request, watched: Watched) -> None:
+        path = request.path_params["path"]
+        wire = protocol_at(path)
+        endpoint = _endpoint(request, path, wire)
+        caller = await self._caller(request.path_params["turn"], _token(request), wire)
+        watched.provider = caller.profile.provider
+        try:
+            with self._room.place(caller.turn):
+                await self._ask(request, caller, endpoint, watched)
+        except BodyTooLarge as error:
+            raise refuse(wire, 413, str(error)) from None
+        except NoRoom as error:
+            raise refuse(wire, error.status, str(error)) from None
+
+    async def _ask(self, request: Request, caller: Caller, endpoint: Endpoint, watched: Watched) -> None:
         wire, settings = endpoint.wire, self._settings
         size = declared(request, settings.body)
-        # no turn fills the room alone, but for a single request
-        own = self._held[caller.turn]
-        if self._held.total() + size > settings.held or (own and own + size > settings.held // 4):
-            raise refuse(wire, 503, "Too many large requests at once: try again.")
         with contextlib.ExitStack() as held:
-            self._held[caller.turn] += size
-            held.callback(self._give_back, caller.turn, size)
-            asked = _asked(request, caller, endpoint, await body_of(request, size))
+            held.enter_context(self._room.bytes(caller.turn, size))
+            body = await body_of(request, size)
+            watched.asked = len(body)
+            asked = _asked(request, caller, endpoint, body)
+            del body
             account = await self._account(caller, wire)
             passing = headers.asked(request.scope["headers"])
             call = Call(caller, asked, account, _upstream(account, wire, passing), passing, held.close)
-            await relay(self._session_open, self._refresher, self._bookings, call, request, send, settings.silence)
-
-    def _give_back(self, turn: int, size: int) -> None:
-        self._held[turn] -= size
-        if not self._held[turn]:
-            del self._held[turn]
+            await relay(
+                self._session_open, self._refresher, self._bookings, call, request, watched.send, settings.silence
+            )
 
     async def _caller(self, turn: str, token: str, wire: Wire) -> Caller:
         try:
@@ -174,23 +182,6 @@ class ModelGateway:
                 return told.status, await _json(told)
         except aiohttp.ClientError as error:
             raise OSError(type(error).__name__) from None
-
-
-class _Counted:
-    """A place among the requests of one turn. Raises Refusal when there is none."""
-
-    def __init__(self, counter: Counter[int], turn: int, most: int, wire: Wire) -> None:
-        self._counter, self._turn, self._most, self._wire = counter, turn, most, wire
-
-    def __enter__(self) -> None:
-        if self._counter[self._turn] >= self._most:
-            raise refuse(self._wire, 429, f"More than {self._most} requests of one turn at once: try again.")
-        self._counter[self._turn] += 1
-
-    def __exit__(self, *_: object) -> None:
-        self._counter[self._turn] -= 1
-        if not self._counter[self._turn]:
-            del self._counter[self._turn]
 
 
 def _endpoint(request: Request, path: str, wire: Wire) -> Endpoint:

@@ -96,7 +96,7 @@ def create_app(
         await shared.bus.start()
         await shared.inbox.start()
         for gateway in gateways:
-            gateway.start()
+            gateway.start(figures.gateways)
         try:
             async with agents.running() if agents else contextlib.nullcontext():
                 yield

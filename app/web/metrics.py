@@ -7,6 +7,7 @@ from sqlalchemy import func, select
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from app.gateway.figures import GatewayFigures
 from app.web.signin.local import local
 from loops.store import quarantine
 from loops.store.database import Database
@@ -96,6 +97,7 @@ class Metrics(Figures):
             "greenloop_turn_results", "Results that boxes reported, by reason.", ["reason"], registry=self.registry
         )
         self.watchers = Gauge("greenloop_page_watchers", "Open live streams.", registry=self.registry)
+        self.gateways = GatewayFigures(self.registry)
 
 
 class WorkerMetrics(Figures):

@@ -8,8 +8,7 @@ import binascii
 import contextlib
 import json
 import time
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
@@ -22,9 +21,11 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from app.bodies import BodyTooLarge, body_of, declared
+from app.gateway.figures import GatewayFigures, Watched
 from app.gateway.git import requests
 from app.gateway.git.requests import ROOT, GitRequest, NotServed, What
 from app.gateway.git.upstream import Origins, Place, Upstream, document, pass_on
+from app.gateway.room import NoRoom, Room
 from loops.protocol.access import TokenRefused, turn_with
 from loops.secrets.vault import Vault, VaultError
 from loops.store.database import Database
@@ -54,11 +55,12 @@ class GitGateway:
         self._origins = origins
         self._also = [each.lower() for each in also]
         self._session: aiohttp.ClientSession | None = None
-        self._open: Counter[int] = Counter()
-        self._held = 0
+        self._room = Room(AT_ONCE, HELD)
+        self._figures: GatewayFigures | None = None
 
-    def start(self) -> None:
+    def start(self, figures: GatewayFigures) -> None:
         """Inside the event loop that serves."""
+        self._figures = figures
         self._session = aiohttp.ClientSession(
             auto_decompress=False,
             connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=15),
@@ -79,19 +81,31 @@ class GitGateway:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        try:
-            asked = requests.read(scope["method"], scope.get("raw_path", b""), scope["query_string"])
-            turn, installation = await self._caller(request)
-            repository = await self._repository(turn, installation, asked.repository)
-            with self._place(turn.id), self._room(request, asked) as size:
-                await self._serve(request, send, asked, turn, Place(self._origins, installation, repository), size)
-        except (NotServed, BodyTooLarge) as error:
-            refusal = error if isinstance(error, NotServed) else NotServed(413, str(error))
-            log.info("git.refused", turn=request.path_params["turn"][:40], status=refusal.status, why=str(refusal))
-            ask = {"www-authenticate": 'Basic realm="Greenloop"'} if refusal.status == 401 else {}
-            await PlainTextResponse(f"{refusal}\n", refusal.status, headers=ask)(scope, receive, send)
-        except ClientDisconnect:
-            return
+        if self._figures is None:
+            raise RuntimeError("the git gateway is not started")
+        with self._figures.watching("git", send) as watched:
+            watched.provider = "github"
+            try:
+                await self._answer(request, watched)
+            except (NotServed, NoRoom, BodyTooLarge) as error:
+                watched.refused = True
+                status = 413 if isinstance(error, BodyTooLarge) else error.status
+                log.info("git.refused", turn=request.path_params["turn"][:40], status=status, why=str(error))
+                ask = {"www-authenticate": 'Basic realm="Greenloop"'} if status == 401 else {}
+                await PlainTextResponse(f"{error}\n", status, headers=ask)(scope, receive, watched.send)
+            except ClientDisconnect:
+                return
+
+    async def _answer(self, request: Request, watched: Watched) -> None:
+        asked = requests.read(request.method, request.scope.get("raw_path", b""), request.scope["query_string"])
+        turn, installation = await self._caller(request)
+        place = Place(self._origins, installation, await self._repository(turn, installation, asked.repository))
+        # neither of these two has a body, whatever a box sends
+        size = 0 if asked.what in (What.REFS, What.LFS_OBJECT) else declared(request, BODY)
+        with self._room.place(turn.id), self._room.bytes(turn.id, size):
+            body = await body_of(request, size)
+            watched.asked = len(body)
+            await self._serve(request, watched.send, asked, turn, place, body)
 
     async def _caller(self, request: Request) -> tuple[Turn, int]:
         try:
@@ -121,38 +135,10 @@ class GitGateway:
                     return found
         raise NotServed(403, f"This turn reads {own.get('full_name', 'no repository')}, and not {asked}.")
 
-    @contextlib.contextmanager
-    def _place(self, turn: int) -> Iterator[None]:
-        if self._open[turn] >= AT_ONCE:
-            raise NotServed(429, f"More than {AT_ONCE} fetches of one turn at once.")
-        self._open[turn] += 1
-        try:
-            yield
-        finally:
-            self._open[turn] -= 1
-            if not self._open[turn]:
-                del self._open[turn]
-
-    @contextlib.contextmanager
-    def _room(self, request: Request, asked: GitRequest) -> Iterator[int]:
-        """Room for the request's body: its size, known before a byte of it is read."""
-        if asked.what in (What.REFS, What.LFS_OBJECT):
-            yield 0
-            return
-        size = declared(request, BODY)
-        if self._held + size > HELD:
-            raise NotServed(503, "Too many large requests at once.")
-        self._held += size
-        try:
-            yield size
-        finally:
-            self._held -= size
-
     async def _serve(
-        self, request: Request, send: Send, asked: GitRequest, turn: Turn, place: Place, size: int
+        self, request: Request, send: Send, asked: GitRequest, turn: Turn, place: Place, body: bytes
     ) -> None:
         upstream = Upstream(self._session_open, place)
-        body = await body_of(request, size)
         headers = requests.passing(request.scope["headers"])
         if asked.what is What.LFS_OBJECT:
             href, proof = self._unsealed(asked.sealed, turn)
