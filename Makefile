@@ -46,6 +46,7 @@ check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python -m tests.loops.store.frozen
 	@$(BIN)/python -m loops.evidence.recognise.derive | cmp -s - $(REQUIRED) || { echo "$(REQUIRED) is not up to date: make fmt" >&2; exit 1; }
 
 fmt: $(VENV)/.dev

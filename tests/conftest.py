@@ -3,12 +3,14 @@ import os
 import hypothesis
 import pytest
 
-from tests.databases import database, database_url, redis_url, sqlite_template, sqlite_url
-from tests.postgres import postgres_server, postgres_template, postgres_url
+from tests.databases import database, database_url, empty_url, redis_url, sqlite_template, sqlite_url
+from tests.postgres import postgres_empty, postgres_server, postgres_template, postgres_url
 
 __all__ = [
     "database",
     "database_url",
+    "empty_url",
+    "postgres_empty",
     "postgres_server",
     "postgres_template",
     "postgres_url",

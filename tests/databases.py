@@ -38,6 +38,15 @@ def database_url(request: pytest.FixtureRequest) -> str:
     return url
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database of this test alone without any table, once on each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/empty.db"
+    url: str = request.getfixturevalue("postgres_empty")
+    return url
+
+
 @pytest.fixture
 async def database(database_url: str) -> AsyncIterator[Database]:
     """The open database."""

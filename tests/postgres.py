@@ -86,6 +86,15 @@ def postgres_url(postgres_server: URL, postgres_template: URL) -> Iterator[str]:
     in_a_thread(execute(postgres_server, f"DROP DATABASE {name} WITH (FORCE)"))
 
 
+@pytest.fixture
+def postgres_empty(postgres_server: URL) -> Iterator[str]:
+    """A database of this test alone without any table."""
+    name = f"greenloop_{uuid.uuid4().hex[:12]}"
+    in_a_thread(execute(postgres_server, f"CREATE DATABASE {name}"))
+    yield postgres_server.set(database=name).render_as_string(hide_password=False)
+    in_a_thread(execute(postgres_server, f"DROP DATABASE {name} WITH (FORCE)"))
+
+
 async def execute(server: URL, statement: str) -> None:
     """Run one statement outside a transaction, as soon as the server takes connections."""
     deadline = time.monotonic() + START_SECONDS

@@ -9,6 +9,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
 from loops.store.database import Database
+from loops.store.fit import MADE_OTHERWISE, misfits
 from loops.store.migrations import config
 
 POLL_SECONDS = 1.0
@@ -17,10 +18,10 @@ ANSWER_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Schema:
-    """What was found. `usable` also where the schema is one that this version does not know.
+    """What was found. `usable` also where the schema is a newer one that holds all that this version needs.
 
-    That is a newer one: an upgrade migrates while the pods of the old release are still at work, and a release that is
-    rolled back starts on it. `says` is for people.
+    An upgrade migrates while the pods of the old release are still at work, and a release that is rolled back starts on
+    the newer schema. `says` is for people.
     """
 
     usable: bool
@@ -37,13 +38,22 @@ async def look(database: Database) -> Schema:
     try:
         async with asyncio.timeout(ANSWER_SECONDS), database.read() as tx:
             current = list((await tx.execute(text("SELECT version_num FROM alembic_version"))).scalars())
+            lacks = await (await tx.connection()).run_sync(misfits)
     except Exception:
         return Schema(False, "the database has no tables: run greenloop migrate")
-    if current == newest():
-        return Schema(True, "ok")
-    if current and not set(current) & known():
-        return Schema(True, f"the schema {current} is newer than this version's {newest()}")
-    return Schema(False, f"the schema is {current}, this version needs {newest()}: run greenloop migrate")
+    return judge(current, lacks)
+
+
+def judge(current: list[str], lacks: list[str]) -> Schema:
+    """What a schema is good for, of which the database says `current`, and with the misfits `lacks`. Pure."""
+    newer = bool(current) and not set(current) & known()
+    if current != newest() and not newer:
+        return Schema(False, f"the schema is {current}, this version needs {newest()}: run greenloop migrate")
+    if lacks and newer:
+        return Schema(False, f"the schema {current} is too new for this version: {lacks[0]}. Run a newer version")
+    if lacks:
+        return Schema(False, f"the schema says {current}, but {lacks[0]}: {MADE_OTHERWISE}")
+    return Schema(True, f"the schema {current} is newer than this version's {newest()}" if newer else "ok")
 
 
 async def wait(database: Database, stop: asyncio.Event, tell: Callable[[str], None]) -> None:

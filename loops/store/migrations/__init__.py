@@ -10,7 +10,8 @@ from alembic.config import Config
 from alembic.util import CommandError
 from sqlalchemy import make_url
 
-from loops.store.database import async_url
+from loops.store.database import Database, async_url
+from loops.store.fit import MADE_OTHERWISE, misfits
 
 FOLDER = Path(__file__).parent
 
@@ -26,7 +27,7 @@ def config(url: str) -> Config:
 async def upgrade(url: str) -> None:
     """Bring the database at `url` to the current schema; running it twice changes nothing.
 
-    Raises ValueError for a schema that this version does not know, and for a file that cannot be opened.
+    Raises ValueError for a schema that this version does not know or cannot use, and for a file that cannot be opened.
     """
     _try_file(url)
     try:
@@ -34,6 +35,14 @@ async def upgrade(url: str) -> None:
     except CommandError as error:
         text = f"the database's schema is not one of this version's ({error}): run the version that made it, or newer"
         raise ValueError(text) from error
+    database = Database(url)
+    try:
+        async with database.read() as tx:
+            lacks = await (await tx.connection()).run_sync(misfits)
+    finally:
+        await database.close()
+    if lacks:
+        raise ValueError(f"the database says that its schema is this version's, but {lacks[0]}: {MADE_OTHERWISE}")
 
 
 def _try_file(url: str) -> None:
