@@ -55,6 +55,7 @@ TOO_MANY_CHANGES = "too_many_changes"
 TOO_LARGE = "too_large"
 RUNNER_RESTARTED = "runner_restarted"
 DISK_FULL = "disk_full"
+OUT_OF_MEMORY = "out_of_memory"
 REPORT_FAILED = "report_failed"
 
 # What a runner is doing (`Output.state`).

@@ -66,8 +66,11 @@ class Reporter:
             )
         if end.get("disk_full") or (code != 0 and disk.is_full(self._home.path)):
             return protocol.DISK_FULL, disk.in_words(self._home.path) + left
+        if end.get("oom_kills"):
+            killed = code in (-signal.SIGKILL, 128 + signal.SIGKILL)  # the latter is what a shell makes of it
+            return (protocol.OUT_OF_MEMORY if killed else protocol.EXITED), _out_of_memory(end) + left
         if code == -signal.SIGKILL:
-            return protocol.EXITED, f"The agent was killed (SIGKILL), most likely because memory ran out.{left}"
+            return protocol.EXITED, f"The agent was killed (SIGKILL).{left}"
         if code is not None and code < 0:
             return protocol.EXITED, f"The agent was ended by {signal.Signals(-code).name}.{left}"
         return protocol.EXITED, left.strip()
@@ -132,6 +135,13 @@ class Reporter:
     def _store_objects(self, turn: AssignedTurn, git: Git, found: list[Change]) -> None:
         for sha, content in changes.blobs(git, found):
             self._link.call("PUT", f"/turns/{turn.turn}/objects/{sha}", content)
+
+
+def _out_of_memory(end: dict[str, Any]) -> str:
+    kills, limit = end["oom_kills"], end.get("memory_limit")
+    what = "a process" if kills == 1 else f"{kills} processes"
+    of = f" (its limit is {limit / 1024**2:.0f} MiB)" if limit else ""
+    return f"The box ran out of memory{of}: {what} of the turn had to be killed."
 
 
 def _tail(path: Path, size: int) -> str:

@@ -121,7 +121,14 @@ EXPLANATIONS: Mapping[str, Explanation] = {
         "disk full",
         "The box has no disk space left.",
         "Ask for less in one go, or tell whoever runs Greenloop that boxes need more; then `{handle} retry`.",
-        "Raise `boxes.storage` in the chart's values, or free the disk of the machine.",
+        "Raise `boxes.pod.home.size` in the chart's values, or free the disk of the machine.",
+    ),
+    Reason.OUT_OF_MEMORY: Explanation(
+        "out of memory",
+        "The memory of the box ran out, and the agent was ended for it.",
+        "Ask for less in one go, or for fewer things at once, or tell whoever runs Greenloop that boxes need more "
+        "memory; then `{handle} retry`.",
+        "Raise `boxes.pod.resources.limits.memory` in the chart's values.",
     ),
     Reason.EMPTY_REPOSITORY: Explanation(
         "no commit yet", "The repository has no commit yet.", "Push a first commit, then `{handle} retry`."

@@ -37,6 +37,7 @@ class Reason(StrEnum):
     AGENT_FAILED = "agent_failed"
     FETCH_FAILED = "fetch_failed"
     DISK_FULL = "disk_full"
+    OUT_OF_MEMORY = "out_of_memory"
     EMPTY_REPOSITORY = "empty_repository"
     NO_BASE = "no_base"
     NO_BRANCH = "no_branch"

@@ -243,6 +243,8 @@ class _Keeper:
             "exit_code": code,
             "swept": swept["swept"],
             "left": swept["left"],
+            "oom_kills": swept["oom_kills"],
+            "memory_limit": swept["memory_limit"],
             "cpu_seconds": self._usage[0],
             "max_rss": self._usage[1],
         }

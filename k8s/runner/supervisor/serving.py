@@ -9,7 +9,8 @@ Messages are JSON, a line each. The runner asks `{"id", "op", …}` and hears `{
     run      {argv, env, folder, marker} + stdin, stdout, stderr as descriptors
                                                -> {pid, seen} or {errno}; later, without an id, {ended, usage}
     signal   {number}                          -> {}: to the agent's process group
-    end      {}                                -> {swept, left}: nothing of the turn runs, its files can be read
+    end      {}                                -> {swept, left, oom_kills, memory_limit}: nothing of the turn runs, its
+                                                  files can be read
     clear    {}                                -> {}: no file of the turn is left
 
 The end of the connection ends the turn and the supervisor.
@@ -31,7 +32,7 @@ from typing import Any, NoReturn
 from ..git.checkout import CheckoutFailed, check_out
 from ..git.command import GitError
 from ..processes import process_tree
-from . import ending, fresh_home, kernel
+from . import ending, fresh_home, kernel, memory
 
 PIECE = 1024 * 1024
 PROCESSES = 4096
@@ -55,6 +56,7 @@ class Supervisor:
         self._descriptors: list[int] = []
         self._process = 0
         self._preparing = 0
+        self._oom_kills = 0
         self._marker: str | None = None
         self._open = True
 
@@ -166,6 +168,7 @@ class Supervisor:
     def _op_run(self, message: dict[str, Any]) -> dict[str, Any]:
         streams, self._descriptors = self._descriptors, []
         self._marker = message["marker"]
+        self._oom_kills = memory.oom_kills()
         read, write = os.pipe()
         pid = os.fork()
         if pid == 0:
@@ -221,7 +224,8 @@ class Supervisor:
         ending.make_readable(self._agent / "home")
         if left:
             self._open = False  # what cannot be ended must not see another turn
-        return {"swept": swept, "left": left}
+        killed = memory.oom_kills() - self._oom_kills
+        return {"swept": swept, "left": left, "oom_kills": killed, "memory_limit": memory.limit()}
 
     def _op_clear(self, _: dict[str, Any]) -> dict[str, Any]:
         with contextlib.suppress(OSError):

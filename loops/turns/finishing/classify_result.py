@@ -57,6 +57,8 @@ def classify_result(
         return TurnVerdict("again", "box_lost", result.message)
     if result.reason == protocol.DISK_FULL:
         return TurnVerdict("failed", "disk_full", result.message or "The box has no disk space left.")
+    if result.reason == protocol.OUT_OF_MEMORY:
+        return TurnVerdict("failed", "out_of_memory", result.message)
     if result.reason == protocol.START_FAILED:
         return TurnVerdict("failed", "agent_failed: it did not start", result.message)
     if result.reason != protocol.EXITED:
@@ -73,6 +75,9 @@ def classify_result(
         # of an end that is understood the useful line is known; what else stands on stderr is the CLI's own log
         tail = result.stderr_tail if failure in (None, FailureKind.BUG, FailureKind.TOOL) else ""
         reason, note = _reason(failure, result.exit_code), _why(answer_error, tail)
+        if result.message:
+            # what the box saw of its end, such as memory that ran out under the agent's tools
+            note = f"{result.message}\n\n{note}"
         return TurnVerdict("refused" if passes else "failed", reason, note)
     return TurnVerdict("publish" if result.changes else "nothing")
 

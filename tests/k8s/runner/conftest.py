@@ -5,7 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +41,13 @@ class Box:
             "--token-file", str(self.token_file), "--beat-seconds", "0.3", *options,
         ]  # fmt: skip
 
-    def start(self, *options: str, env: dict[str, str] | None = None) -> "subprocess.Popen[bytes]":
-        """Start the runner."""
+    def start(
+        self, *options: str, env: dict[str, str] | None = None, by: Sequence[str] = ()
+    ) -> "subprocess.Popen[bytes]":
+        """Start the runner; `by`: a command that becomes it."""
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                self.command(*options),
+                [*by, *self.command(*options)],
                 env={"PATH": os.environ["PATH"], **(env or {})},
                 stderr=log,
                 start_new_session=True,

@@ -30,6 +30,7 @@ CHANGED = [Change("a.py", "100644", "0" * 40)]
         ("a runner that restarted is tried again", Result("runner_restarted"), None, "again", "box_lost"),
         ("a failed fetch is said", Result("fetch_failed"), None, "failed", "fetch_failed"),
         ("a missing program is said", Result("start_failed"), None, "failed", "agent_failed: it did not start"),
+        ("memory that ran out is said", Result("out_of_memory", -9), "killed", "failed", "out_of_memory"),
         ("a full disk is said", Result("disk_full"), None, "failed", "disk_full"),
     ],
 )
@@ -55,6 +56,12 @@ def test_the_note_shows_what_the_agent_said_last() -> None:
         "KeyError"
         in classify_result(report, answer_error="it failed", stop_reason=None, cancelled=False, **ALLOWED).note
     )
+
+
+def test_what_the_box_saw_of_a_failed_agents_end_goes_before_its_words() -> None:
+    report = Result("exited", 3, message="The box ran out of memory.", stderr_tail="cc1plus is gone")
+    note = classify_result(report, answer_error="it failed", stop_reason=None, cancelled=False, **ALLOWED).note
+    assert note.startswith("The box ran out of memory.\n") and "cc1plus is gone" in note
 
 
 def test_a_turn_that_took_too_long_says_how_to_give_it_more() -> None:
