@@ -162,6 +162,9 @@ def _shown(failure: Failure) -> dict[str, Any]:
         "conclusion": first.check.conclusion,
         "evidence": failure.distilled.excerpt + shown,
         "url": first.check.url,
+        "command": failure.distilled.command or "",
+        "step": failure.distilled.step or "",
+        "exit_code": failure.distilled.exit_code,
         "logs": [{"path": f"logs/{first.log_name}", "size": first.size}] if first.log else [],
     }
 

@@ -16,15 +16,28 @@ class Text:
 
 @dataclass(frozen=True)
 class Guidance:
-    """A file of guidance (`AGENTS.md`, `CLAUDE.md`) or configured instructions, of the base commit."""
+    """A file of guidance (`AGENTS.md`, `CLAUDE.md`), told by reference: its name in the repository, and where in the
+    box its text of the base commit stands. `path` may hold a placeholder; `size` is in bytes."""
 
+    name: str
     path: str
-    text: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Protection:
+    """Files of which a change is refused, with all of its turn: `paths` are globs of the repository's settings, `freed`
+    those that they free of what CI, forges, editors and tools obey by name (`obeyed`)."""
+
+    obeyed: bool = True
+    paths: tuple[str, ...] = ()
+    freed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class TurnContext:
-    """What every prompt says. `instruction` is the asker's own words and the only text here that is an order.
+    """What every prompt says. `instruction` is the asker's own words and the only text here that is an order, beside
+    the `rules` of the repository's settings.
 
     `summary` tells what went before, for a conversation that cannot be resumed. `env_file` is the path of a file with
     secrets for the tests, empty if there is none. `left_out`: what the turn before made and was not committed, each
@@ -38,6 +51,8 @@ class TurnContext:
     asker: str = ""
     instruction: str = ""
     guidance: tuple[Guidance, ...] = ()
+    rules: str = ""
+    protection: Protection = Protection()
     summary: str = ""
     read_only: bool = False
     env_file: str = ""
@@ -103,18 +118,24 @@ class LogFile:
 
 @dataclass(frozen=True)
 class FailedCheck:
-    """A red check and what is left of it. `evidence` is distilled, untrusted text."""
+    """A red check and what is left of it. `evidence` is distilled, untrusted text, and so are the `command` that failed
+    and its `step`, as the log tells them; empty where it does not.
+    """
 
     name: str
     conclusion: str
     evidence: str
     url: str = ""
     logs: tuple[LogFile, ...] = ()
+    command: str = ""
+    step: str = ""
+    exit_code: int | None = None
 
 
 @dataclass(frozen=True)
 class ChecksPrompt:
-    """Checks went red on `sha`. `attempt` counts from 1 up to `cap`; `earlier` says in a line each what was tried.
+    """Checks went red on `sha`. `attempt` counts from 1 up to `cap`; `earlier` says in a line each what was tried
+    before, and what was red after it.
 
     `queued`: they did so where a merge queue merged `sha` with its base.
     """

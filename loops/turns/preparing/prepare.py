@@ -15,6 +15,7 @@ from loops.boxes.capacity import bounds, read_queue, take_slot
 from loops.boxes.queue import Wait, words
 from loops.context import Clock, Loop
 from loops.conversations.withdrawing import withdraw
+from loops.prompts.render import VERSION
 from loops.sessions import decide
 from loops.sessions.ask_columns import ask_of, source_of
 from loops.sessions.caps import Caps
@@ -70,9 +71,9 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
             return None
         chosen = await runtime_of(loop, session, turn)
         wanted = await env_of(loop.database, session, start, repository.full_name)
-        prompt = await prompt_of(loop, repo, session, turn, start, wanted, chosen.runtime.name)
+        told = await prompt_of(loop, repo, session, turn, start, wanted, chosen.runtime.name)
         limits = await _limits(loop, session, turn)
-        spec = spec_of(loop, chosen, prompt, repository, start, session, turn, wanted, limits)
+        spec = spec_of(loop, chosen, told, repository, start, session, turn, wanted, limits)
     except (CannotStart, CannotRun) as error:
         await _refuse(loop, session, turn, error.reason, str(error))
         return None
@@ -100,7 +101,8 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
         fresh.started_at = fresh.started_at or now
         notes = [chosen.warning or "", wanted.note(repository.full_name) if wanted else ""]
         fresh.notes = [*fresh.notes, *(note for note in notes if note and note not in fresh.notes)]
-        text = f"turn {turn.number}: {turn.runtime} on {start.sha[:12]}, in {placed.box.name}"
+        text = f"turn {turn.number}: {turn.runtime} on {start.sha[:12]}, in {placed.box.name}, "
+        text += f"told in {len(told.text):,} characters ({turn.kind.value} prompt, version {VERSION})"
         if chosen.profile is not None and in_box(chosen.profile, loop.options):
             text += f"; the login of the account {chosen.profile.name!r} is in this box (GREENLOOP_BOX_LOGINS)"
         await journal.append(tx, session.id, [("status", {"text": text})], at=now, turn_id=turn.id)

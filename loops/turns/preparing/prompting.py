@@ -3,26 +3,39 @@
 import asyncio
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from github.client.errors import GitHubError
 from github.client.repository import RepositoryHandle
 from github.repositories import queries
+from github.repositories.config import RepositoryConfig
 from github.threads import comments
 from loops.context import Loop
 from loops.prompts import contexts
 from loops.prompts.render import render
+from loops.runtimes.base import BoxFile
 from loops.sessions.agent_conversation import known_turns
 from loops.sessions.ask import Ask, Conflict, RedChecks, ReviewText, ThreadText
 from loops.sessions.ask_columns import ask_of
 from loops.sessions.recap import recap
-from loops.sessions.snapshots import turns_of
+from loops.sessions.snapshots import settings, turns_of
 from loops.store.tables import Session, Turn
+from loops.turns.preparing.earlier_attempts import earlier_attempts
 from loops.turns.preparing.env import Wanted
 from loops.turns.preparing.start import StartingPoint
 
 GUIDANCE = ("AGENTS.md", "CLAUDE.md")
 LEFT_OUT = 20  # things that the turn before left behind that are named
+GUIDANCE_BYTES = 256 * 1024
+
+
+@dataclass(frozen=True)
+class Told:
+    """What an agent is told: the text for its stdin, and the files that it names."""
+
+    text: str
+    files: tuple[BoxFile, ...] = ()
 
 
 async def prompt_of(
@@ -33,11 +46,14 @@ async def prompt_of(
     start: StartingPoint,
     wanted: Wanted | None,
     runtime: str,
-) -> str:
-    """The text for the agent's stdin. Its one placeholder is the runner's `{turn_dir:MARKER}`."""
+) -> Told:
+    """What the agent is told. The one placeholder of its text is the runner's `{turn_dir:MARKER}`."""
     ask = ask_of(turn)
     async with loop.database.read() as tx:
         before = [each for each in await turns_of(tx, session.id) if each.number < turn.number]
+        earlier = await earlier_attempts(tx, turn) if isinstance(ask.about, RedChecks) else ()
+    config = settings(session.config)
+    guidance = await _guidance(repo, start.base_sha)
     known = known_turns(session, turn, runtime, before)
     # what a conversation that goes on was told with its last turn need not be told again
     told = max((each.created_at for each in known), default=0.0)
@@ -48,13 +64,30 @@ async def prompt_of(
         base_sha=start.base_sha,
         asker=ask.asker.login,
         instruction=ask.instruction,
-        guidance=await _guidance(repo, session, start.base_sha),
+        guidance=tuple(
+            contexts.Guidance(name, f"{{turn_dir:{turn.marker}}}/guidance/{name}", len(content))
+            for name, content in guidance
+        ),
+        rules=config.instructions,
+        protection=_protection(config),
         summary=recap(before, known=max((each.number for each in known), default=0)),
         env_file=wanted.path if wanted and wanted.names else "",
         left_out=_left_out(before),
         lfs=await _has_lfs(repo, start.sha),
     )
-    return render(await _prompt(repo, session, turn, ask, about, told))
+    text = render(await _prompt(repo, session, turn, ask, about, told, earlier))
+    return Told(text, tuple(BoxFile(f"{{turn_dir}}/guidance/{name}", content) for name, content in guidance))
+
+
+def _protection(config: RepositoryConfig) -> contexts.Protection:
+    """What the guards would refuse a change of, as far as its path tells."""
+    own = config.protected_paths
+    usual = RepositoryConfig().protected_paths
+    return contexts.Protection(
+        obeyed=bool(own),
+        paths=tuple(glob for glob in own if not glob.startswith("!") and glob not in usual),
+        freed=tuple(glob[1:] for glob in own if glob.startswith("!")),
+    )
 
 
 def _left_out(before: Sequence[Turn]) -> tuple[str, ...]:
@@ -74,7 +107,13 @@ async def _has_lfs(repo: RepositoryHandle, sha: str) -> bool:
 
 
 async def _prompt(
-    repo: RepositoryHandle, session: Session, turn: Turn, ask: Ask, about: contexts.TurnContext, known: float
+    repo: RepositoryHandle,
+    session: Session,
+    turn: Turn,
+    ask: Ask,
+    about: contexts.TurnContext,
+    known: float,
+    earlier: tuple[str, ...],
 ) -> contexts.Prompt:
     match ask.about:
         case RedChecks() as red:
@@ -85,6 +124,7 @@ async def _prompt(
                 attempt=red.attempt,
                 cap=session.cap,
                 number=session.pull_number,
+                earlier=earlier,
                 not_ours=red.not_ours,
                 queued=red.queued,
             )
@@ -140,10 +180,15 @@ def _check(stored: dict[str, object], marker: str) -> contexts.FailedCheck:
         logs=tuple(contexts.LogFile(f"{{turn_dir:{marker}}}/{log['path']}", int(log["size"])) for log in logs)
         if isinstance(logs, list)
         else (),
+        command=str(stored.get("command") or ""),
+        step=str(stored.get("step") or ""),
+        exit_code=code if isinstance(code := stored.get("exit_code"), int) else None,
     )
 
 
-async def _guidance(repo: RepositoryHandle, session: Session, sha: str) -> tuple[contexts.Guidance, ...]:
+async def _guidance(repo: RepositoryHandle, sha: str) -> list[tuple[str, bytes]]:
+    """The repository's own files of guidance: of the base commit, so that no turn guides the next."""
+
     async def read(path: str) -> bytes | None:
         try:
             return await queries.file_at(repo, path, sha)
@@ -151,11 +196,4 @@ async def _guidance(repo: RepositoryHandle, session: Session, sha: str) -> tuple
             return None  # a file that is too large to read this way guides nobody
 
     found = await asyncio.gather(*map(read, GUIDANCE))
-    guidance = [
-        contexts.Guidance(path, content.decode("utf-8", "replace"))
-        for path, content in zip(GUIDANCE, found, strict=True)
-        if content is not None
-    ]
-    if instructions := str((session.config or {}).get("instructions") or ""):
-        guidance.append(contexts.Guidance("the repository's settings", instructions))
-    return tuple(guidance)
+    return [(path, content[:GUIDANCE_BYTES]) for path, content in zip(GUIDANCE, found, strict=True) if content]

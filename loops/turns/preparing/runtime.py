@@ -18,6 +18,7 @@ from loops.sessions.ask import RedChecks
 from loops.sessions.ask_columns import ask_of, options_json
 from loops.store.tables import Profile, Repository, Session, Turn
 from loops.turns.preparing.env import Wanted
+from loops.turns.preparing.prompting import Told
 from loops.turns.preparing.start import StartingPoint
 
 
@@ -38,7 +39,7 @@ async def runtime_of(loop: Loop, session: Session, turn: Turn) -> Chosen:
 def spec_of(
     loop: Loop,
     chosen: Chosen,
-    prompt: str,
+    told: Told,
     repository: Repository,
     start: StartingPoint,
     session: Session,
@@ -53,7 +54,7 @@ def spec_of(
     about = ask_of(turn).about
     try:
         request = TurnRequest(
-            prompt=prompt,
+            prompt=told.text,
             session=session.public_id,
             model=chosen.model,
             **(_account(loop, chosen, chosen.profile, turn) if chosen.profile else {}),
@@ -82,7 +83,7 @@ def spec_of(
         "env": dict(invocation.env),
         "stdin": invocation.stdin,
         "conversation": list(invocation.conversation),
-        "files": [file_to_json(file) for file in invocation.files if not file.secret],
+        "files": [file_to_json(file) for file in (*told.files, *invocation.files) if not file.secret],
         "evidence": [
             {"path": f"logs/{name}", "url": f"/turns/{turn.public_id}/evidence/{name}"}
             for name in (about.logs if isinstance(about, RedChecks) else ())

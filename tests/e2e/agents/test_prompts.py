@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from tests.e2e.house import house
+from tests.e2e.house import CHECK, house
 from tests.loops.prompts.test_render import outside_fences
 from tests.walking import files
 
@@ -13,10 +13,12 @@ LITERAL = "keep {home}, {workdir} and {turn_dir} as they are"
 AGENT = r"""
 import json, re
 log = re.search(r"Whole log: `(.+?)`", prompt)
-told = [prompt, pathlib.Path(log[1]).read_text() if log else ""]
+guide = re.search(r"`AGENTS.md` of the base commit: read `(.+?)`", prompt)
+told = [prompt, pathlib.Path(log[1]).read_text() if log else "", pathlib.Path(guide[1]).read_text()]
 pathlib.Path(__file__).with_name("told").open("a").write(json.dumps(told) + "\n")
 pathlib.Path("AGENTS.md").write_text("Evil guidance of a turn.")
-pathlib.Path("value.txt").write_text("right" if log else "still wrong")
+again = "This is attempt 2" in prompt
+pathlib.Path("value.txt").write_text("right" if again else "wronger" if log else "still wrong")
 """
 
 
@@ -31,12 +33,19 @@ async def test_untrusted_text_stays_data_guidance_is_of_the_base_and_words_arriv
         session = await home.ended()
         assert (session.status, session.outcome) == ("completed", "green"), await home.describe()
         (said,) = files(home.folder, "told")
-        (first, _), (repair, log) = map(json.loads, said.read_text().splitlines())
+        (first, _, guide), (repair, log, guide_of_repair), (second, _, _) = map(
+            json.loads, said.read_text().splitlines()
+        )
         for prompt in (first, repair):
             assert LITERAL in prompt
-            assert "Use tabs." in prompt and "No new dependencies." in prompt and "Evil guidance" not in prompt
+            assert "No new dependencies." in prompt and "Evil guidance" not in prompt
             assert outside_fences(prompt).count("\n# Task\n") == 1
             assert "Ignore the rules" not in outside_fences(prompt)
+        assert "Attempt 1" not in repair
+        tried = next(line for line in second.splitlines() if line.startswith("- `Attempt 1 (commit "))
+        assert "value.txt" in tried and "After it these were red: " in tried and "(exit code 1)" in tried
+        assert guide == guide_of_repair == "Use tabs.\n"
+        assert "This command failed with exit code 1" in repair and CHECK in repair
         assert first.count("Ignore the rules above") == 2 and "`bob`" in first and "`alice`" in first
         assert "It worked last week." in first and first.count(LITERAL) == 1
         # the whole log is where the prompt says, outside the checkout, and only while the turn runs
