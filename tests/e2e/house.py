@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import shutil
 import sys
 import textwrap
@@ -146,6 +147,7 @@ class House:
         for http in self._http.values():
             await http.aclose()
         await self._stack.aclose()
+        gc.collect()  # what this house left open is told of the test that opened it
 
     async def wipe_redis(self) -> None:
         """Stop Redis, delete all that it had, and start it again at the same address."""

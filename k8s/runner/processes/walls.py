@@ -115,9 +115,8 @@ class Walls:
 
 
 def _of_python() -> list[str]:
-    # the agent of our own lies beside the runner where the service is installed as it is worked on
-    ours = [str(RUNNER), *(str(RUNNER.parent / name) for name in ("native", "__init__.py"))]
-    return [*ours, *{str(Path(each).resolve()) for each in (sys.prefix, sys.base_prefix)}, sys.prefix]
+    # what runs in boxes lies in one package, beside which the service may be installed as it is worked on
+    return [str(RUNNER.parent), *{str(Path(each).resolve()) for each in (sys.prefix, sys.base_prefix)}, sys.prefix]
 
 
 def _on_path(path: str) -> list[str]:

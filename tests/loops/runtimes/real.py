@@ -40,7 +40,8 @@ SCRIPTS: dict[str, tuple[Step, ...]] = {
         Reply("Second answer."),
     ),
     "refused": (Refusal(401),) * 12,
-    "endless": tuple(Reply("", Shell(f"echo step {number}")) for number in range(60)),
+    # beyond the cap each step takes its time: how many more there are is not a matter of how busy the machine is
+    "endless": tuple(Reply("", Shell(f"echo step {number}; sleep {3 * (number > STEPS)}")) for number in range(60)),
     "hangs": (Reply("", HANGING),),
     # longer than a CLI waits for its tool: each time it comes back, it is sent there again
     "hangs-again": (Reply("", HANGING),) * 60,
