@@ -35,14 +35,14 @@ async def late_workflows(
     runs: Sequence[Run],
     paths: Sequence[str],
     *,
-    branch: str,
+    branch: str | None,
     base: str | None,
     ready_at: float | None = None,
 ) -> tuple[str, ...]:
     """Those of the workflows `paths` that have to run for this commit on `branch`, and have no run among `runs` yet.
 
-    `base` is the base of its pull request, None without one. `ready_at` is when that stopped being a draft, in seconds
-    of GitHub's clock: a workflow that wants to know runs once more.
+    `branch` is None where its push starts none, `base` is the base of its pull request, None without one. `ready_at` is
+    when that stopped being a draft, in seconds of GitHub's clock: a workflow that wants to know runs once more.
     """
     begun = {run.path for run in runs}
     again = {run.path for run in runs if ready_at is not None and _is_since(run, ready_at)}
@@ -88,14 +88,15 @@ def runs_when_ready(on: Any, base: str) -> bool:
     return _takes({name: value for name, value in wanted.items() if name != "types"}, base)
 
 
-def runs_for(on: Any, branch: str, base: str | None) -> bool:
-    """Whether a workflow with this `on` surely runs for a push to `branch`, or for its pull request into `base`."""
+def runs_for(on: Any, branch: str | None, base: str | None) -> bool:
+    """Whether a workflow with this `on` surely runs for a push to `branch`, or for its pull request into `base`: for
+    those of the two that are there."""
     events: Mapping[Any, Any]
     if isinstance(on, Mapping):
         events = on
     else:
         events = dict.fromkeys([on] if isinstance(on, str) else on if isinstance(on, list) else [])
-    if "push" in events and _takes(events["push"], branch):
+    if branch is not None and "push" in events and _takes(events["push"], branch):
         return True
     return base is not None and "pull_request" in events and _takes(events["pull_request"], base)
 

@@ -87,9 +87,9 @@ def settle(
     required = tuple(each for each in snapshot.required if not ignored(each.name, rules))
     pushed, since = since, max(since, ready)
     over = now >= since + rules.longest_wait_minutes * 60
-    found = _sort(snapshot, rules, bool(required), now, pushed, over, leave_optional)
-    red = found.red
     missing = tuple(each for each in required if not any(each.matches(check) for check in snapshot.checks))
+    found = _sort(snapshot, rules, required, missing, now, pushed, over, leave_optional)
+    red = found.red
     pending = not (required or rules.required_only or found.awaiting) and snapshot.open_suites > 0
     suffices = bool(required and red) and not (
         missing
@@ -131,7 +131,9 @@ def settle(
     if red:
         return state(Verdict.RED, f"{_names(red)} failed")
     if found.awaiting:
-        return state(Verdict.AWAITING_APPROVAL, f"{_names(found.awaiting)} waits for a person's approval on GitHub")
+        with_it = f", and required {late} has not reported" if missing else ""
+        why = f"{_names(found.awaiting)} waits for a person's approval on GitHub{with_it}"
+        return state(Verdict.AWAITING_APPROVAL, why)
     if found.cancelled:
         return state(Verdict.CANCELLED, f"{_names(found.cancelled)} was cancelled or went stale and has to run again")
     if snapshot.undecided and now < since + UNDECIDED_SECONDS:
@@ -156,17 +158,27 @@ def settle(
 
 
 def _sort(
-    snapshot: Snapshot, rules: Checks, some_required: bool, now: float, pushed: float, over: bool, leave_optional: bool
+    snapshot: Snapshot,
+    rules: Checks,
+    required: Sequence[Required],
+    missing: Sequence[Required],
+    now: float,
+    pushed: float,
+    over: bool,
+    leave_optional: bool,
 ) -> _Sorted:
     red, running, green, awaiting, cancelled, idling = [], [], [], [], [], list[Check]()
     excused = [each for each in snapshot.excused if not ignored(each.check.name, rules)]
     idle = rules.status_idle_minutes
     for check in snapshot.checks:
-        optional = some_required and not check.required
+        optional = bool(required) and not check.required
+        asks = check.conclusion == "action_required" or check.waiting
         quiet = now - max(check.changed_at, pushed)
         if check.conclusion in PASSING:
             if _left_out(check, rules, optional) is None:
                 green.append(check)
+        elif asks and missing and check.run_id and not ignored(check.name, rules):
+            awaiting.append(check)  # what is required may be among the jobs that it has not begun
         elif why := _left_out(check, rules, optional):
             excused.append(Excused(check, why))
         elif check.conclusion in FAILING and check.undecided and not check.required and not over:
@@ -176,7 +188,7 @@ def _sort(
                 excused.append(Excused(check, "failed, and nobody requires it"))
             else:
                 red.append(check)
-        elif check.conclusion == "action_required" or check.waiting:
+        elif asks:
             if optional:
                 excused.append(Excused(check, "waits for a person, and nobody requires it"))
             elif check.waiting and not check.required and quiet >= idle * 60:

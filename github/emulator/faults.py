@@ -15,7 +15,8 @@ these are given. `what` says which writing (LAGS):
 `unassignable_bots` refuses to assign the bot of an App with 403.
 Kinds for webhooks: `drop`, `duplicate`, `delay` (`seconds`), `reorder` (held until the next delivery has gone out).
 Kinds for CI, where `path` is the workflow file: `ci_delay` (an event starts its runs `seconds` later), `ci_lost` (it
-starts none), `ci_conclusion` (a run ends with `conclusion`, whatever its jobs came to).
+starts none), `ci_approval` (its runs wait until somebody approves them), `ci_conclusion` (a run ends with `conclusion`,
+whatever its jobs came to).
 """
 
 import fnmatch
@@ -28,7 +29,7 @@ from github.emulator.store.installations import InstallationToken
 
 CALL_KINDS = ("error", "secondary_limit", "primary_limit", "slow", "lost_answer")
 HOOK_KINDS = ("drop", "duplicate", "delay", "reorder")
-CI_KINDS = ("ci_delay", "ci_lost", "ci_conclusion")
+CI_KINDS = ("ci_delay", "ci_lost", "ci_approval", "ci_conclusion")
 OTHER_KINDS = ("token_lag", "log_missing", "lag", "unassignable_bots")
 KINDS = CALL_KINDS + HOOK_KINDS + CI_KINDS + OTHER_KINDS
 LAGS = ("ref", "ref_update", "pull", "pull_read", "comments", "checks", "runs", "activity")
@@ -138,8 +139,8 @@ class Faults:
         return [rule for rule in self.rules if rule.kind in HOOK_KINDS and _about(rule, event, action) and rule.spend()]
 
     def for_ci(self, event: str, action: str | None) -> list[Fault]:
-        """The `ci_delay` and `ci_lost` rules that hit what this event starts, each used once."""
-        kinds = ("ci_delay", "ci_lost")
+        """The rules that hit the runs which this event starts, each used once."""
+        kinds = ("ci_delay", "ci_lost", "ci_approval")
         return [rule for rule in self.rules if rule.kind in kinds and _about(rule, event, action) and rule.spend()]
 
     def concluded(self, path: str, conclusion: str) -> str:

@@ -47,13 +47,13 @@ async def with_expected(
     late_seconds = checks.late_minutes * 60.0
     paths = await workflows_at(repo, found.sha)
 
-    async def late(runs: Sequence[Run]) -> tuple[str, ...]:
+    async def late(runs: Sequence[Run], pushed_to: str | None = session.branch) -> tuple[str, ...]:
         return await late_workflows(
             repo,
             found.sha,
             runs,
             paths,
-            branch=session.branch or "",
+            branch=pushed_to,
             base=base,
             ready_at=None if ready_at is None else ready_at + loop.github.transport.offset,
         )
@@ -63,6 +63,8 @@ async def with_expected(
         if promised or state.missing:
             pusher = await pusher_of(repo, session.branch, found.sha)
             certain = pusher == ACTIONS_BOT
+            if certain and state.verdict is Verdict.AWAITING_APPROVAL and not session.own_branch:
+                return state  # approving is all that it takes, and nothing of ours is pushed there
             if certain or (pusher is None and await by_a_workflow(repo, found.sha)):
                 quiet_until = pushed_at + (2.0 * checks.settle_seconds if certain else late_seconds)
                 return _unstarted(state) if now >= quiet_until else _waiting(state, promised, quiet_until - now)
@@ -70,7 +72,10 @@ async def with_expected(
         return state
     left = max(pushed_at, ready_at or 0.0) + late_seconds - now
     if left > 0 and (promised := await late(found.runs)):
-        return _waiting(state, promised, left)
+        if await pusher_of(repo, session.branch, found.sha) == ACTIONS_BOT:
+            promised = await late(found.runs, None)  # its push starts nothing, its pull request does
+        if promised:
+            return _waiting(state, promised, left)
     left = pushed_at + late_seconds - now
     if base is None or found.required or left <= 0:
         return state  # where checks are required, those decide

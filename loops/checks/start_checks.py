@@ -24,7 +24,7 @@ KIND = "started_checks"
 MOST = 2  # commits for one session: a workflow that pushes after each of them would never end
 SUBJECT = "Start the checks"
 BODY = "A workflow pushed the commit before with its own token, and GitHub starts no workflows for that."
-BY_HAND = "Push to the branch, or close the pull request and open it again, and they start."
+BY_HAND = "Push to the branch, or close the pull request and open it again, and they start; then I go on by myself."
 
 
 async def start_checks(loop: Loop, session: Session, action: decide.StartChecks) -> None:

@@ -1,7 +1,7 @@
 """The sticky comment: what a stranger reads to know what is going on and how to stop it. Pure."""
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from github.client.defuse import defused, defused_plain
@@ -27,6 +27,11 @@ ENDS = {
     "answered": "💬 Answered",
     "cancelled": "🛑 Stopped",
     "failed": "❌ Stopped without success",
+}
+
+APPROVALS: Mapping[str, str] = {
+    Reason.CHECKS_UNAPPROVED: "✋ A person has to approve checks",
+    Reason.FORK_UNAPPROVED: "✋ A person has to approve a commit of a fork",
 }
 
 WORK = {
@@ -112,8 +117,8 @@ def headline(comment: StatusComment) -> str:
     """The state in one line."""
     attempt = f"attempt {comment.attempt} of {comment.cap}" if comment.attempt else ""
     if comment.status not in OPEN:
-        if code_of(comment.reason or "") == Reason.FORK_UNAPPROVED:
-            return "✋ A person has to approve a commit of a fork"
+        if (code := code_of(comment.reason or "")) in APPROVALS:
+            return APPROVALS[code]
         key = comment.outcome if comment.status == "completed" and comment.outcome else comment.status
         if key == "green" and comment.excused:
             key = "green_but"
@@ -121,7 +126,10 @@ def headline(comment: StatusComment) -> str:
     if comment.stopping:
         return "🛑 Stopping"
     if comment.active is None and comment.status == "waiting":
-        heads = {"awaiting_approval": "✋ A person has to approve checks", "cancelled": "✋ Checks have to run again"}
+        heads = {
+            "awaiting_approval": APPROVALS[Reason.CHECKS_UNAPPROVED],
+            "cancelled": "✋ Checks have to run again",
+        }
         head = heads.get(comment.checks, "🔎 Waiting for the checks")
         return f"{head} (after {attempt})" if attempt else head
     if comment.active == "queued":
@@ -176,7 +184,7 @@ def _what(comment: StatusComment) -> str:
 def _waiting(comment: StatusComment) -> str:
     said = _sentence(comment.explanation)
     if comment.checks == "awaiting_approval":
-        return f"{said} Approve it there, and I go on by myself."
+        return f"{said} {explain(Reason.CHECKS_UNAPPROVED, comment.handle).next}"
     if comment.checks == "cancelled":
         return f"{said} Run it again on GitHub, and I go on by myself."
     left = comment.cap - comment.attempt

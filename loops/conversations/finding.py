@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from loops.sessions.reasons import Outcome
+from loops.sessions.reasons import Outcome, Reason
 from loops.store.locking import locked
 from loops.store.states import OPEN_SESSION, PullState, SessionStatus, SubjectKind, Trigger
 from loops.store.tables import Repository, Session
@@ -81,6 +81,21 @@ async def asked_and_ended_well(tx: AsyncSession, repository_id: int, sha: str) -
     )
     session = found.scalar_one_or_none()
     return None if session is None or session.options.get("autofix") is False else session
+
+
+async def waited_in_vain(tx: AsyncSession, repository_id: int, sha: str) -> Session | None:
+    """The conversation that ended since the checks of its head `sha` did not come to an end, or were not approved, if
+    its pull request can still change."""
+    reasons = (Reason.CHECKS_NEVER_SETTLED, Reason.CHECKS_UNAPPROVED)
+    found = await tx.execute(
+        select(Session)
+        .where(Session.repository_id == repository_id, Session.head_sha == sha)
+        .where(Session.status == SessionStatus.FAILED, Session.reason.in_(reasons))
+        .where(or_(Session.pull_state.is_(None), Session.pull_state == PullState.OPEN))
+        .order_by(Session.id.desc())
+        .limit(1)
+    )
+    return found.scalar_one_or_none()
 
 
 async def latest_to_change(tx: AsyncSession, topic: Topic) -> Session | None:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from loops.sessions.reasons import Outcome, Reason
 from loops.store.states import OPEN_SESSION, OPEN_TURN, SessionStatus, TurnKind, TurnStatus
 
+APPROVAL_POLLS = 5  # polls between two looks at what waits for a person: an event tells when it goes on
+
 
 @dataclass(frozen=True)
 class TurnSnapshot:
@@ -255,7 +257,12 @@ def _checks(now: SessionSnapshot, head: str) -> Action:
             return Finish(SessionStatus.FAILED, reason=Reason.CONFLICT, note=checks.explanation)
         case "missing_required" | "overdue":
             return Finish(SessionStatus.FAILED, reason=Reason.CHECKS_NEVER_SETTLED, note=checks.explanation)
-        case "awaiting_approval" | "cancelled" if now.now - now.pushed_at >= now.waits.longest:
-            return Finish(SessionStatus.FAILED, reason=Reason.CHECKS_NEVER_SETTLED, note=checks.explanation)
+        case "awaiting_approval" | "cancelled" as state:
+            unapproved, over = state == "awaiting_approval", now.pushed_at + now.waits.longest
+            if checks.asked_at >= over:
+                reason = Reason.CHECKS_UNAPPROVED if unapproved else Reason.CHECKS_NEVER_SETTLED
+                return Finish(SessionStatus.FAILED, reason=reason, note=checks.explanation)
+            due = min(checks.asked_at + now.waits.poll * (APPROVAL_POLLS if unapproved else 1), over)
+            return LookAtChecks(head) if now.now >= due else Sleep(due)
     due = min(checks.look_again or now.now + now.waits.poll, checks.asked_at + now.waits.poll)
     return LookAtChecks(head) if now.now >= due else Sleep(due)

@@ -82,7 +82,14 @@ EXPLANATIONS: Mapping[str, Explanation] = {
     Reason.CHECKS_NEVER_SETTLED: Explanation(
         "checks never ended",
         "The checks did not come to an end in the time that is set for it.",
-        "See to it that they do (or leave them out with `checks.ignore`), then `{handle} retry`.",
+        "See to it that they do (or leave them out with `checks.ignore`), and I go on by myself; or `{handle} retry`.",
+    ),
+    Reason.CHECKS_UNAPPROVED: Explanation(
+        "checks not approved",
+        "Checks wait for a person's approval on GitHub, and nobody has given it.",
+        "Somebody with write access has to press *Approve workflows to run* at the pull request's checks, *Review "
+        "deployments* on the page of a run that waits for an environment, or do what another system asks for on its "
+        "check's page. Then I go on by myself.",
     ),
     Reason.CONFLICT: Explanation(
         "conflict with the base",

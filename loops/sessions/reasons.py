@@ -29,6 +29,7 @@ class Reason(StrEnum):
     RULES = "rules"
     CREDENTIALS = "credentials"
     CHECKS_NEVER_SETTLED = "checks_never_settled"
+    CHECKS_UNAPPROVED = "checks_unapproved"
     CONFLICT = "conflict"
     HEAD_MOVED = "head_moved"
     FORK_REFUSED = "fork_refused"

@@ -17,7 +17,8 @@ SESSION_MOVES: Final[Mapping[SessionStatus, frozenset[SessionStatus]]] = {
     SessionStatus.WAITING: frozenset(SessionStatus) - {SessionStatus.PENDING},
     # somebody asks for more, or a later commit of work that ended well went red
     SessionStatus.COMPLETED: frozenset({SessionStatus.PENDING, SessionStatus.WAITING}),
-    SessionStatus.FAILED: frozenset({SessionStatus.PENDING}),
+    # somebody asks for more, or the checks that were waited for in vain came after all
+    SessionStatus.FAILED: frozenset({SessionStatus.PENDING, SessionStatus.WAITING}),
     SessionStatus.CANCELLED: frozenset({SessionStatus.PENDING}),
 }
 

@@ -71,24 +71,26 @@ class Engine:
         faults = self._faults.for_ci(event.name, event.action) if self._starter.is_wanted(event) else []
         if any(fault.kind == "ci_lost" for fault in faults):
             return
-        delay = sum(fault.seconds for fault in faults)
+        delay = sum(fault.seconds for fault in faults if fault.kind == "ci_delay")
+        asks = any(fault.kind == "ci_approval" for fault in faults)
         if not delay or not self._started:
-            self._react(event)
+            self._react(event, asks)
             return
 
         def late() -> None:
             try:
-                self._react(event)
+                self._react(event, asks)
             finally:  # busy until the runs are: others look from another thread
                 self._delayed.discard(handle)
 
         handle = asyncio.get_running_loop().call_later(delay, late)
         self._delayed.add(handle)
 
-    def _react(self, event: Event) -> None:
+    def _react(self, event: Event, asks: bool) -> None:
+        """Start what the event starts; if it `asks`, whatever that is waits for an approval."""
         if not event.repository.deleted:
             for start in self._starter.of_event(event):
-                self._go(start)
+                self._go(replace(start, wait=start.wait or asks))
 
     # runs
 

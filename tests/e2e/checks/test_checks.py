@@ -124,7 +124,7 @@ async def test_an_approval_that_does_not_come_is_said_after_the_longest_wait(
     await report(other, (await waits(home)).head_sha or "", "action_required")
     await comment_says(home, number, "A person has to approve checks")
     await later(home, 3)
-    assert (await home.ended()).reason == "checks_never_settled"
+    assert (await home.ended()).reason == "checks_unapproved"
     assert "waits for a person's approval" in (await home.bot_comments(number))[0]
 
 

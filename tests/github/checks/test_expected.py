@@ -44,6 +44,8 @@ def test_a_workflow_is_waited_for_only_where_its_file_leaves_no_doubt(on: Any, r
 
 def test_without_a_pull_request_nothing_is_expected_of_workflows_for_pull_requests() -> None:
     assert not runs_for("pull_request", BRANCH, None)
+    assert not runs_for("push", None, BASE)
+    assert runs_for(["push", "pull_request"], None, BASE)
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,19 @@ def test_a_job_that_waits_for_approval_is_a_persons_turn() -> None:
     assert "`deploy` waits for a person's approval" in found.explanation
 
 
+def test_what_waits_for_a_person_counts_while_a_required_check_may_hang_on_it() -> None:
+    asked = check("CI", "action_required", kind=Kind.WORKFLOW, run_id=1)
+    found = state(asked, required=(Required("test"),))
+    assert found.verdict is Verdict.AWAITING_APPROVAL
+    assert found.explanation == "`CI` waits for a person's approval on GitHub, and required `test` has not reported"
+    only = RULES.model_copy(update={"required_only": True})
+    assert state(asked, rules=only, required=(Required("test"),)).verdict is Verdict.AWAITING_APPROVAL
+    left_out = RULES.model_copy(update={"ignore": ["CI"]})
+    assert state(asked, rules=left_out, required=(Required("test"),)).verdict is Verdict.RUNNING
+    done = state(asked, check("test", required=True), required=(Required("test"),))
+    assert (done.verdict, [each.check for each in done.excused]) == (Verdict.GREEN, [asked])
+
+
 def test_when_a_pull_request_is_ready_the_waits_begin_anew_but_what_idles_has_idled_since_the_push() -> None:
     idle = check("old-ci", "", kind=Kind.STATUS, changed_at=PUSHED)
     snapshot = Snapshot("a" * 40, (check("test"), idle), changed_at=PUSHED + 20)

@@ -97,11 +97,21 @@ def checks(state: str, *, asked: float = 200, again: float | None = None, sha: s
             replace(WATCHING, checks=checks("none"), draft=False),
             Finish(COMPLETED, Outcome.NO_CHECKS),
         ),
-        ("an approval is waited for", replace(WATCHING, checks=checks("awaiting_approval")), Sleep(260)),
+        (
+            "an approval is waited for, with few looks",
+            replace(WATCHING, checks=checks("awaiting_approval")),
+            Sleep(500),
+        ),
+        ("checks that were cancelled are looked at oftener", replace(WATCHING, checks=checks("cancelled")), Sleep(260)),
+        (
+            "before the wait for an approval ends there is one more look",
+            replace(WATCHING, checks=checks("awaiting_approval", asked=1000), now=1125),
+            LookAtChecks("c1"),
+        ),
         (
             "an approval that never comes is said",
             replace(WATCHING, checks=checks("awaiting_approval", asked=1125), now=1125),
-            Finish(FAILING, reason="checks_never_settled", note="why"),
+            Finish(FAILING, reason="checks_unapproved", note="why"),
         ),
         (
             "a required check that never reports is said",
