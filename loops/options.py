@@ -28,7 +28,9 @@ class LoopOptions(BaseModel):
     branch_prefix: str = Field("greenloop/", description="Every branch we make starts with it.")
 
     runtime: str = Field(
-        "claude", description="The runtime of a turn for which neither person nor repository names one."
+        "",
+        description="The runtime of a turn for which neither person nor repository names one; empty: the first that "
+        "the account runs.",
     )
     command: str = Field("", description="The program of the `command` runtime, split like a shell line; empty: none.")
     cap: int = Field(
@@ -76,7 +78,8 @@ class LoopOptions(BaseModel):
     @classmethod
     def _runtime_is_known(cls, runtime: str) -> str:
         try:
-            get(canonical(runtime)[0])
+            if runtime:
+                get(canonical(runtime)[0])
         except UnknownRuntimeError as error:
             raise ValueError(str(error)) from None
         return runtime

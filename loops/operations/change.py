@@ -75,7 +75,7 @@ async def start(tx: AsyncSession, tenant: int, wish: StartRequest, *, surface: s
     options = TurnOptions(runtime=wish.runtime, model=wish.model, base=wish.base, steps=wish.max_steps)
     if wish.runtime:
         try:
-            await choose(tx, tenant, owner, options=options_json(options), config={}, default=wish.runtime)
+            await choose(tx, tenant, owner, options=options_json(options), config={}, default="")
         except CannotRun as error:
             raise Invalid("runtime", str(error)) from None
     title = instruction.splitlines()[0]

@@ -27,14 +27,6 @@ class RefusedRuntimeError(ValueError):
         self.runtime = runtime
 
 
-@dataclass(frozen=True)
-class Choice:
-    """The runtime of a turn, and what should be said about how it was chosen."""
-
-    runtime: str
-    warning: str | None = None
-
-
 def runtimes_for(profile: Profile) -> tuple[str, ...]:
     """What a picker offers for `profile`, the default first."""
     found = [(runtime.name, how) for runtime in registry.every() if (how := _how(profile, runtime))]
@@ -99,20 +91,6 @@ def _same(one: str, other: str) -> bool:
     """Whether two names of a provider are known to the same runtime by the first choice: `google`, `gemini`."""
     first = [{each.provider for each in runtime.accepts if each.first_choice} for runtime in registry.every()]
     return one == other or any({one, other} <= names for names in first)
-
-
-def resolve(profile: Profile, *, requested: str | None = None, configured: str | None = None) -> Choice:
-    """The requested runtime, else the repository's, else the profile's first.
-
-    Raises UnknownRuntimeError for a name nobody knows, and RefusedRuntimeError for one the profile cannot drive.
-    """
-    wanted = requested or configured or next(iter(runtimes_for(profile)), None)
-    if wanted is None:
-        raise RefusedRuntimeError(profile, "any")
-    name, warning = canonical(wanted)
-    if not can_drive(profile, name):
-        raise RefusedRuntimeError(profile, name)
-    return Choice(name, warning)
 
 
 def canonical(name: str) -> tuple[str, str | None]:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
+from app.commands.doctor.agent_checks import check_agents
 from app.commands.doctor.app_checks import check_app
 from app.commands.doctor.box_checks import check_boxes, check_network
 from app.commands.doctor.finding import Finding
@@ -23,6 +24,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("quarantine", check_quarantine),
     ("Redis", check_redis),
     ("machine", check_machine),
+    ("agents", check_agents),
     ("boxes", check_boxes),
 )
 

@@ -14,7 +14,8 @@ def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
     network: Annotated[bool, typer.Option("--network", help="Start a box that tries what boxes can reach.")] = False,
 ) -> None:
-    """Check settings, the App's permissions, events and webhook, database, Redis, git, disk, boxes and their network.
+    """Check settings, the App's permissions, events and webhook, database, Redis, git, disk, agents and their accounts,
+    boxes and their network.
 
     The exit code is 1 when something failed, 0 when there are warnings at most, 2 for settings that cannot be read.
     """

@@ -2,6 +2,7 @@ import asyncio
 import contextlib
 import json
 import socket
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,22 @@ from typer.testing import CliRunner
 
 from app.commands.cli import main
 from app.commands.doctor import network_checks
+from app.commands.doctor.agent_checks import check_agents
 from app.commands.doctor.checkup import examine
 from app.commands.doctor.finding import Finding
 from app.settings import Settings
 from app.web.side_server import SideServer
 from github.emulator import LocalGitHub
+from github.webhooks.outcomes import Actor
 from k8s import network_policy_probe
 from k8s.rights import rules
+from loops.accounts.accounts import NewAccount, add
+from loops.accounts.limited import limit
+from loops.runtimes.failures import FailureKind
+from loops.secrets.vault import Vault
+from loops.sessions.known_accounts import remember_installation
+from loops.store.database import Database
+from loops.store.tables import Profile
 from tests.k8s.cluster_double.server import small_cluster
 
 
@@ -253,3 +263,32 @@ async def serving_plain(app: Starlette) -> AsyncIterator[str]:
     server.should_exit = True
     await task
     bound.close()
+
+
+@pytest.mark.parametrize(
+    ("runtime", "level", "says"),
+    [
+        ("", "ok", "acme, everybody: claude on the account 'main', decided by the first agent that the account runs"),
+        ("opencode", "ok", "acme, everybody: opencode on the account 'main', decided by GREENLOOP_RUNTIME"),
+        ("codex", "fail", 'acme, everybody: Provider "anthropic" cannot run the "codex" runtime.'),
+    ],
+)
+async def test_the_agent_of_each_owner_is_told_with_the_line_that_decided(
+    tmp_path: Path, sqlite_url: str, runtime: str, level: str, says: str
+) -> None:
+    settings = Settings(data=tmp_path, database_url=sqlite_url, runtime=runtime)
+    before = found_of(await check_agents(settings), "agent")
+    assert before.level == "warn" and "no provider account" in before.says
+    database, vault = Database(sqlite_url), Vault([Fernet.generate_key().decode()])
+    async with database.write() as tx:
+        await remember_installation(tx, 3, Actor(9, "acme"), 1000)
+    kept = await add(database, vault, NewAccount("acme", "main", "anthropic", "api_key", "sk-x"), 1000)
+    found = await check_agents(settings)
+    assert "`--runtime` in the comment or in the request; `runtime` in the repository's" in found[0].says
+    agent = found_of(found, "agent")
+    assert agent.level == level and agent.says.startswith(says)
+    assert not [each for each in found if each.check == "account"]
+    async with database.write() as tx:
+        limit(await tx.get_one(Profile, kept.id), FailureKind.CREDENTIALS, time.time() + 600)
+    assert found_of(await check_agents(settings), "account").says == "the provider of 'main' refused it (credentials)"
+    await database.close()
