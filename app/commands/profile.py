@@ -3,7 +3,7 @@
 import sys
 import time
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -57,6 +57,36 @@ def list_() -> None:
             until = datetime.fromtimestamp(each.limited_until, UTC)
             mark += f"; its provider refused it ({each.limited_why}): left alone until {until:%Y-%m-%d %H:%M} UTC"
         print(f"{each.id}: {each.name} ({each.provider}, {each.credential_kind}) for {owner}: {runtimes}{mark}")
+
+
+@profile.command()
+def test(
+    account: Annotated[int, typer.Argument(metavar="ACCOUNT", help="Its number in `profile list`.")],
+    runtime: Annotated[str, typer.Option(help="As which agent; by default the first that the account runs.")] = "",
+    model: Annotated[str, typer.Option(help="Another model than the account's.")] = "",
+) -> None:
+    """Ask the account's model a question of one line, on the way that turns take, and say what came of it.
+
+    The exit code is 1 where an agent would have failed.
+    """
+    from app.gateway.trial import Tried, try_account
+    from app.logging import configure
+    from loops.accounts.accounts import account_of
+
+    configure("error", json=False)
+
+    async def tried(database: Any, vault: Any) -> Tried | None:
+        found = await account_of(database, account)
+        return await try_account(database, vault, found, runtime=runtime, model=model) if found is not None else None
+
+    told = with_vault(tried)
+    if told is None:
+        print(f"greenloop profile test: there is no account {account}", file=sys.stderr)
+        raise typer.Exit(1)
+    print(told.sentence)
+    for line in told.details(operator=True):
+        print(f"  {line}")
+    raise typer.Exit(0 if told.failure is None else 1)
 
 
 @profile.command()

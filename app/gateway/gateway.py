@@ -3,7 +3,7 @@
 import contextlib
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -42,9 +42,12 @@ CONNECT_SECONDS, ANSWER_SECONDS = 15.0, 900.0
 SILENCE: Final = 15.0
 """Seconds of the model's silence after which the agent is told that it lives; Gemini CLI waits for 60 in all."""
 
-
 LOGIN_BYTES: Final = 64 * 1024
 """What the answer to a refreshed login may hold."""
+
+
+Callers = Callable[[str, str], Awaitable[Caller]]
+"""Who asks, by what stands in the path and the token: raises NotItsToken."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +70,13 @@ class ModelGateway:
         price_of: Callable[[str | None], Price | None],
         settings: GatewaySettings | None = None,
         clock: Callable[[], float] = time.time,
+        callers: Callers | None = None,
     ) -> None:
+        """`callers`: who may ask; by default turns that run."""
         self._database = database
         self._vault = vault
         self._settings = settings or GatewaySettings()
+        self._callers = callers or self._turn
         self._room = Room(self._settings.at_once, self._settings.held)
         self._figures: GatewayFigures | None = None
         self._session: aiohttp.ClientSession | None = None
@@ -150,13 +156,16 @@ class ModelGateway:
 
     async def _caller(self, turn: str, token: str, wire: Wire) -> Caller:
         try:
-            async with self._database.read() as tx:
-                caller = await caller_of(tx, turn, token)
+            caller = await self._callers(turn, token)
         except NotItsToken:
             raise refuse(wire, 401, REFUSED) from None
         if caller.stopped is not None:
             raise spent(wire, caller.calls, ending(caller.stopped))
         return caller
+
+    async def _turn(self, turn: str, token: str) -> Caller:
+        async with self._database.read() as tx:
+            return await caller_of(tx, turn, token)
 
     async def _account(self, caller: Caller, wire: Wire) -> Account:
         try:

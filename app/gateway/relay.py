@@ -225,6 +225,8 @@ class _Passing:
             yield piece
 
     async def _book(self, reader: UsageReader) -> None:
+        if not self._call.caller.turn:
+            return
         used = reader.used
         if used.estimated:
             log.info("gateway.estimated", turn=self._call.caller.public_id, input=used.input, output=used.output)

@@ -118,6 +118,12 @@ async def listed(database: Database) -> list[Shown]:
         return [_shown(row) for row in (await tx.execute(select(Profile).order_by(Profile.id))).scalars()]
 
 
+async def account_of(database: Database, account_id: int) -> Profile | None:
+    """The account with that number."""
+    async with database.read() as tx:
+        return await tx.get(Profile, account_id)
+
+
 async def remove(database: Database, account_id: int) -> bool:
     """Whether there was one."""
     async with database.write() as tx:

@@ -3,13 +3,20 @@
 from sqlalchemy import or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from loops.runtimes.failures import FailureKind
+from loops.runtimes.failures import WORDS, FailureKind
 from loops.store.tables import Profile
 
 
 def limit(profile: Profile, why: FailureKind, until: float) -> None:
     """No turn uses the account before `until`; its owner sees why."""
     profile.limited_until, profile.limited_why = until, why.value
+
+
+def lift(profile: Profile) -> None:
+    """Its provider has answered: what its owner had to mend is mended. A rate limit says when it is over by itself."""
+    why = FailureKind(profile.limited_why) if profile.limited_why else None
+    if why is not None and WORDS[why].way != "later":
+        profile.limited_until = profile.limited_why = None
 
 
 def is_limited(profile: Profile, now: float) -> bool:

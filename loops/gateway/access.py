@@ -30,7 +30,10 @@ class NotItsToken(Exception):
 
 @dataclass(frozen=True)
 class Caller:
-    """The turn, and what it was given. `stopped`: why it is being ended; it asks nothing more."""
+    """The turn, and what it was given. `stopped`: why it is being ended; it asks nothing more.
+
+    `turn` is its row's id; 0 for a trial of an account, whose use is booked nowhere.
+    """
 
     turn: int
     public_id: str

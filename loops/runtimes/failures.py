@@ -47,6 +47,14 @@ class Words:
     operator: str = ""
 
 
+ON: Final[Mapping[Way, str]] = {
+    "later": "A turn that ends like this is tried again later by itself.",
+    "account": "A turn that ends like this goes on with the account that is listed as fallback; without one it ends.",
+    "fresh": "A turn that ends like this is tried once more in a new conversation.",
+    "stop": "A turn that ends like this is over.",
+}
+"""How a turn goes on, by the way of its failure."""
+
 WORDS: Final[Mapping[FailureKind, Words]] = {
     FailureKind.CREDENTIALS: Words(
         "no working account",
@@ -167,7 +175,7 @@ class Sign:
 # What OpenAI, Anthropic, Google and those who speak like them say, the more exact first; a CLI's own table goes before.
 PROVIDERS: Final = (
     # what our model gateway says where it gets no answer
-    Sign(FailureKind.NETWORK, text="cannot reach the model's endpoint"),
+    Sign(FailureKind.NETWORK, text="cannot reach the model's endpoint|the model's endpoint sends elsewhere"),
     Sign(FailureKind.CONTEXT, code="context_length_exceeded|contextoverflow|prompt_too_long|request_too_large"),
     Sign(
         FailureKind.CONTEXT,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from loops.runtimes.base import JSON, CredentialKind, Invocation, Parser, TurnRequest
+from loops.runtimes.failures import Sign
 from loops.runtimes.login import Login
 
 ANY: Literal[""] = ""
@@ -58,6 +59,10 @@ def _same(given: str, asked: str) -> bool:
     return given == asked
 
 
+def _itself(given: str) -> str:
+    return given
+
+
 @dataclass(frozen=True)
 class ModelCalls:
     """How an agent asks its model, for the gateway that stands between. As observed with the real ones.
@@ -66,6 +71,7 @@ class ModelCalls:
     `spent_status`, `spent_plain`: the refusal after which it asks no more and shows what it was told; as plain text, or
     in its provider's shape. `keep_alive`: what may be put between two events of a silent stream, so that it goes on
     waiting. `may_ask(given, asked)`: whether a turn that was given the one model may ask for the other.
+    `asks_for(given)`: the model that it asks its provider for where it was given that one, or none; empty: not known.
     """
 
     wires: Callable[[str, bool], tuple[Wire, ...]]
@@ -73,6 +79,7 @@ class ModelCalls:
     spent_plain: bool = False
     keep_alive: bytes = b": waiting for the model\n\n"
     may_ask: Callable[[str, str], bool] = _same
+    asks_for: Callable[[str], str] = _itself
 
 
 @dataclass(frozen=True)
@@ -111,7 +118,8 @@ class RuntimeSpec:
     `needs_model`: it picks no model by itself. `key_variables` are the environment variables that usually hold a
     provider's key, the likeliest first, each with the provider; `greenloop demo` looks there. `key_prefixes` are how
     the keys of a provider begin, and no other's. `endpoints` are those of the providers it knows by name: any
-    other needs one that is named. `calls`: how it asks its model; None: it asks none that we know of. `logins` are the
+    other needs one that is named. `calls`: how it asks its model; None: it asks none that we know of. `signs`: its
+    table of failures. `logins` are the
     kinds of login it runs with. `prices` are list prices of the models of the agent's own provider, by the beginning of
     the model's name. `key_files` are the files, as the
     end of a path, that hold its login: never published.
@@ -131,6 +139,7 @@ class RuntimeSpec:
     key_prefixes: Mapping[str, str] = field(default_factory=dict)
     endpoints: tuple[Endpoint, ...] = ()
     calls: ModelCalls | None = None
+    signs: tuple[Sign, ...] = ()
     logins: tuple[Login, ...] = ()
     prices: Mapping[str, Price] = field(default_factory=dict)
     key_files: tuple[str, ...] = ()

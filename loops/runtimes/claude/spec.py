@@ -1,10 +1,11 @@
 """What Greenloop has to know of Claude Code."""
 
 from loops.runtimes.claude.command import command
+from loops.runtimes.claude.failures import FAILURES
 from loops.runtimes.claude.login import LOGIN, TOKEN
-from loops.runtimes.claude.models import may_ask
+from loops.runtimes.claude.models import PRICES, asks_for, may_ask
 from loops.runtimes.claude.stream import ClaudeParser
-from loops.runtimes.spec import Accepts, Endpoint, ModelCalls, Price, RuntimeSpec, Smoke, Tools
+from loops.runtimes.spec import Accepts, Endpoint, ModelCalls, RuntimeSpec, Smoke, Tools
 
 SPEC = RuntimeSpec(
     name="claude",
@@ -12,21 +13,16 @@ SPEC = RuntimeSpec(
     help="Anthropic's agent, on an API key, a login, or an endpoint that speaks the Messages API.",
     command=command,
     parser=ClaudeParser.begin,
+    signs=FAILURES,
     program="claude",
     package="@anthropic-ai/claude-code",
     accepts=(Accepts("anthropic", ("api_key", "anthropic_oauth_json", "anthropic_oauth_token"), first_choice=True),),
     key_variables=(("ANTHROPIC_API_KEY", "anthropic"),),
     key_prefixes={"sk-ant-": "anthropic"},
     endpoints=(Endpoint("anthropic", "https://api.anthropic.com", ("messages",)),),
-    calls=ModelCalls(wires=lambda provider, custom: ("messages",), may_ask=may_ask),
+    calls=ModelCalls(wires=lambda provider, custom: ("messages",), may_ask=may_ask, asks_for=asks_for),
     logins=(LOGIN, TOKEN),
-    prices={
-        "claude-opus-4": Price(15, 1.5, 75),
-        "claude-opus-4-5": Price(5, 0.5, 25),
-        "claude-sonnet-4": Price(3, 0.3, 15),
-        "claude-sonnet-5": Price(2, 0.2, 10),
-        "claude-haiku-4-5": Price(1, 0.1, 5),
-    },
+    prices=PRICES,
     key_files=(".claude/.credentials.json",),
     smoke=Smoke(
         provider="anthropic",

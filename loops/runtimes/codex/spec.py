@@ -1,6 +1,7 @@
 """What Greenloop has to know of Codex."""
 
 from loops.runtimes.codex.command import command
+from loops.runtimes.codex.failures import FAILURES
 from loops.runtimes.codex.login import LOGIN
 from loops.runtimes.codex.stream import CodexParser
 from loops.runtimes.spec import ANY, Accepts, Endpoint, ModelCalls, Price, RuntimeSpec, Smoke, Tools
@@ -11,6 +12,7 @@ SPEC = RuntimeSpec(
     help="OpenAI's agent, on an API key, a ChatGPT login, or an endpoint that speaks the Responses API.",
     command=command,
     parser=CodexParser.begin,
+    signs=FAILURES,
     program="codex",
     package="@openai/codex",
     accepts=(Accepts("openai"), Accepts(ANY, ("opencode_auth_json",), first_choice=True)),

@@ -1,6 +1,7 @@
 """What Greenloop has to know of Gemini CLI."""
 
 from loops.runtimes.gemini.command import command
+from loops.runtimes.gemini.failures import FAILURES
 from loops.runtimes.gemini.stream import GeminiParser
 from loops.runtimes.spec import Accepts, Endpoint, ModelCalls, Price, RuntimeSpec, Smoke, Tools
 
@@ -10,6 +11,7 @@ SPEC = RuntimeSpec(
     help="Google's agent, on an API key, or an endpoint that speaks the Gemini API.",
     command=command,
     parser=GeminiParser.begin,
+    signs=FAILURES,
     program="gemini",
     package="@google/gemini-cli",
     accepts=(Accepts("google", first_choice=True), Accepts("gemini", first_choice=True)),

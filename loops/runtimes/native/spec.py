@@ -1,6 +1,7 @@
 """What Greenloop has to know of its own agent."""
 
 from loops.runtimes.native.command import command
+from loops.runtimes.native.failures import FAILURES
 from loops.runtimes.native.stream import NativeParser
 from loops.runtimes.spec import ANY, Accepts, Endpoint, ModelCalls, RuntimeSpec, Smoke, Tools
 
@@ -10,6 +11,7 @@ SPEC = RuntimeSpec(
     help="Our own small agent, on an API key for chat completions or the Messages API, for whoever asks for it.",
     command=command,
     parser=NativeParser.begin,
+    signs=FAILURES,
     program="greenloop-native",
     accepts=(Accepts(ANY, on_request=True),),
     needs_model=True,

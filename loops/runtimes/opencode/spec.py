@@ -1,6 +1,7 @@
 """What Greenloop has to know of OpenCode."""
 
 from loops.runtimes.opencode.command import command
+from loops.runtimes.opencode.failures import FAILURES
 from loops.runtimes.opencode.providers import ENDPOINTS, wires
 from loops.runtimes.opencode.stream import OpenCodeParser
 from loops.runtimes.spec import ANY, Accepts, ModelCalls, RuntimeSpec, Smoke, Tools
@@ -11,6 +12,7 @@ SPEC = RuntimeSpec(
     help="An open agent, on a key of any provider, or an endpoint that speaks chat completions, with or without a key.",
     command=command,
     parser=OpenCodeParser.begin,
+    signs=FAILURES,
     program="opencode",
     package="opencode-ai",
     former_names=("openai_direct",),

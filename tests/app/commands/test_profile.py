@@ -6,6 +6,10 @@ from sqlalchemy import select, update
 
 from github.webhooks.outcomes import Actor
 from loops.accounts.accounts import NewAccount, add
+from loops.runtimes import registry
+from loops.runtimes.scripted.brain import Script
+from loops.runtimes.scripted.server import ModelServer
+from loops.runtimes.spec import RuntimeSpec
 from loops.secrets.vault import Vault, VaultError
 from loops.sessions.known_accounts import remember_installation
 from loops.store.database import Database
@@ -129,3 +133,26 @@ async def test_an_account_goes_to_the_installation_that_is_there_now(sqlite_url:
     kept = await add(database, vault, NewAccount("acme", "main", "Anthropic", "api_key", "sk-x"), 3000)
     assert (kept.installation_id, kept.provider, kept.runtimes) == (4, "anthropic", ("claude", "opencode"))
     await database.close()
+
+
+@pytest.mark.parametrize("agent", registry.agents(), ids=lambda agent: agent.name)
+def test_an_account_is_tried_as_each_agent_would_ask(greenloop: Greenloop, agent: RuntimeSpec) -> None:
+    key, smoke = Fernet.generate_key().decode(), registry.smoke(agent.name)
+    with ModelServer({"x": Script()}) as server:
+        about = ("--provider", smoke.provider, "--model", "scripted-1", "--base-url", server.base_url("x", smoke.wire))
+        added = greenloop("profile", "add", "acme", "main", *about, stdin="sk-x", keys=key)
+        assert added.exit_code == 0, added.stderr
+        tried = greenloop("profile", "test", "1", "--runtime", agent.name, keys=key)
+        assert (tried.exit_code, tried.stderr) == (0, "")
+        assert tried.stdout.startswith(f"ok: scripted-1, asked as {agent.name} does, answered in ")
+    tried = greenloop("profile", "test", "1", "--runtime", agent.name, keys=key)
+    assert tried.exit_code == 1 and tried.stdout.startswith("model_unreachable: The model could not be reached.")
+    assert "is tried again later by itself" in tried.stdout and "sk-x" not in tried.stdout
+
+
+def test_what_cannot_be_tried_is_said(greenloop: Greenloop) -> None:
+    key = Fernet.generate_key().decode()
+    assert "there is no account 1" in greenloop("profile", "test", "1", keys=key).stderr
+    greenloop("profile", "add", "acme", "main", "--provider", "anthropic", stdin="sk-x", keys=key)
+    refused = greenloop("profile", "test", "1", "--runtime", "codex", keys=key)
+    assert refused.exit_code == 2 and 'cannot run the "codex" runtime. Supported: claude, opencode.' in refused.stderr

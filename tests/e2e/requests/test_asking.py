@@ -47,6 +47,7 @@ async def test_a_runtime_that_the_account_cannot_drive_is_refused_by_comment_com
         async with httpx.AsyncClient(base_url=home.settings.public_url, headers=headers) as api:
             asked = {"repository": REPOSITORY, "instruction": "make it right", "runtime": "codex"}
             answer = await api.post("/api/v1/sessions", json=asked)
+        said += " It was named by `--runtime` in the comment or in the request."
         assert (answer.status_code, answer.json()) == (400, {"error": said, "field": "runtime"})
         env = {**os.environ, "GREENLOOP_DATABASE_URL": home.settings.database_url}
         command = [sys.executable, "-m", "app", "session", "start", REPOSITORY, "make it right", "--runtime", "codex"]
