@@ -63,6 +63,8 @@ async def run(settings: Settings, listening: socket.socket, boxes: socket.socket
 
 async def _has_walls(settings: Settings) -> bool:
     """Whether agents run behind walls; on a cluster that is the cluster's affair."""
+    if settings.boxes != "local":
+        return True
     boxes = await open_boxes(settings)
     try:
         return not isinstance(boxes, LocalBoxes) or await asyncio.to_thread(lambda: boxes.walls) != PROCESSES

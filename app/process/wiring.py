@@ -10,9 +10,10 @@ from starlette.applications import Starlette
 from app.gateway.gateway import ModelGateway
 from app.gateway.git.gateway import GitGateway
 from app.process.clone_tokens import CloneTokens
+from app.process.identity import identity_of
 from app.settings import Settings
 from app.web.app import create_app
-from github.client.app import GitHubApp
+from github.client.app import GitHubApp, Identity
 from github.client.http.rate_limit import Shared
 from github.webhooks.identity import Me
 from k8s.boxes import Boxes
@@ -43,9 +44,8 @@ def open_github(settings: Settings, shared: Shared | None = None) -> GitHubApp:
     )
 
 
-async def who_we_are(settings: Settings, github: GitHubApp) -> Me:
-    """The App's own identity, asked of GitHub once."""
-    identity = await github.identity()
+def who_we_are(settings: Settings, identity: Identity) -> Me:
+    """How we are known, and whom we listen to."""
     return Me(
         app_id=identity.app_id,
         slug=identity.slug,
@@ -75,7 +75,7 @@ async def open_boxes(settings: Settings) -> Boxes:
 
 @contextlib.asynccontextmanager
 async def open_loop(settings: Settings, redis_url: str, worker: str) -> AsyncIterator[Loop]:
-    """The surroundings of one worker's steps, closed at the end of the block."""
+    """The surroundings of one worker's steps, closed at the end of the block. Raises what `identity_of` does."""
     async with contextlib.AsyncExitStack() as stack:
         database = Database(settings.database)
         stack.push_async_callback(database.close)
@@ -97,7 +97,7 @@ async def open_loop(settings: Settings, redis_url: str, worker: str) -> AsyncIte
             bus=bus,
             leases=Leases(database, worker, settings.lease_seconds),
             github=github,
-            me=await who_we_are(settings, github),
+            me=who_we_are(settings, await identity_of(github, database)),
             boxes=boxes,
             vault=Vault(settings.encryption_key_list()),
             instance=settings.instance,

@@ -13,6 +13,7 @@ import redis.asyncio as redis
 import structlog
 from arq.worker import Worker
 
+from app.process.identity import PASSING
 from app.process.wiring import open_loop
 from app.settings import Settings
 from app.web.ops import Pulse, worker_app
@@ -35,6 +36,8 @@ REAPER_SECONDS = 60.0
 BACK_OFF = 1.0
 POLL_SECONDS = 0.05
 DRAIN_SECONDS = 20.0
+GITHUB_PAUSE = 5.0
+"""Seconds between two questions who we are, while GitHub does not answer and nobody was ever told."""
 
 
 def worker_name() -> str:
@@ -56,7 +59,9 @@ async def run(
         await _schema_there(settings, stop, pulse)
         if stop.is_set():
             return
-        loop = await stack.enter_async_context(open_loop(settings, redis_url, worker_name()))
+        loop = await _opened(stack, settings, redis_url, stop, pulse)
+        if loop is None:
+            return
         pulse.loop = loop
         log.info("worker.start", worker=loop.leases.worker)
         parts: dict[str, tuple[float, Callable[[], Awaitable[object]]]] = {
@@ -71,6 +76,25 @@ async def run(
         log.info("worker.stop", worker=loop.leases.worker)
         await asyncio.gather(*tasks)
         pulse.loop = None
+
+
+async def _opened(
+    stack: contextlib.AsyncExitStack, settings: Settings, redis_url: str, stop: asyncio.Event, pulse: Pulse
+) -> Loop | None:
+    """The loop's surroundings, as soon as GitHub has said once who we are; None where `stop` is set before. Each reason
+    for waiting is told once, and meanwhile webhooks are stored by whoever receives them."""
+    told = ""
+    while not stop.is_set():
+        try:
+            return await stack.enter_async_context(open_loop(settings, redis_url, worker_name()))
+        except PASSING as error:
+            if type(error).__name__ != told:
+                told = type(error).__name__
+                log.warning("worker.waits", why=f"GitHub does not say who we are: {error}")
+        pulse.beat("sweep", "waiting")  # who waits does not hang
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(stop.wait(), GITHUB_PAUSE)
+    return None
 
 
 async def _schema_there(settings: Settings, stop: asyncio.Event, pulse: Pulse) -> None:

@@ -22,6 +22,8 @@ from github.client.tokens import Token, TokenBook, timestamp
 GRANTS_HOLD = 60.0  # seconds before a refusal makes us ask again what the owner has accepted
 GRANTS_ASKED_AGAIN = 5.0  # seconds before a permission that was missing is looked for again
 
+DELIVERY_LOG = -1  # the budget of whoever walks the App's log of deliveries: a limit met there holds up nothing else
+
 log = structlog.get_logger()
 
 
@@ -110,6 +112,10 @@ class GitHubApp:
             )
         return self._identity
 
+    def adopt(self, identity: Identity) -> None:
+        """Go by an identity that GitHub told an earlier process, where GitHub cannot be asked now."""
+        self._identity = identity
+
     async def installations(self) -> list[InstallationFacts]:
         """Every installation of the App."""
         found: list[InstallationFacts] = []
@@ -176,9 +182,9 @@ class GitHubApp:
                 yield each
             page = answer.next_page
 
-    async def as_app(self, method: str, path: str, *, json: Any = None) -> Answer:
-        """A request as the App itself."""
-        limit = self._limit(0)
+    async def as_app(self, method: str, path: str, *, json: Any = None, budget: int = 0) -> Answer:
+        """A request as the App itself. A limit that it meets is kept for requests of the same `budget`."""
+        limit = self._limit(budget)
         throttle = Throttle(limit, writes=False)
         try:
             url = self.transport.url(path)

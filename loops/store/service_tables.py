@@ -1,9 +1,26 @@
-"""Tables of the service's own upkeep: limits met, work put aside, what jobs print while they pass."""
+"""Tables of the service's own upkeep: what it remembers, limits met, work put aside, what jobs print when they pass."""
+
+from typing import Any
 
 from sqlalchemy import String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from loops.store.base import Base, Key
+
+
+class ServiceState(Base):
+    """What the service as a whole remembers under `key` (`loops.store.service_state`).
+
+    `lease_*` say which process does now what goes with it, where only one may at a time.
+    """
+
+    __tablename__ = "service_state"
+
+    key: Mapped[str] = mapped_column(String(64), primary_key=True)
+    value: Mapped[dict[str, Any] | None]
+    updated_at: Mapped[float]
+    lease_until: Mapped[float | None]
+    lease_by: Mapped[str | None]
 
 
 class Quarantined(Base):
