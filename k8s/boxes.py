@@ -107,7 +107,14 @@ class Reconciled:
 
 
 class BoxesUnavailable(Exception):
-    """The place that holds the boxes did not answer, or refuses us. Nothing is known about any box; try again later."""
+    """The place that holds the boxes did not answer, or refuses us. Nothing is known about any box; try again later.
+
+    `told` is a sentence for people on why, empty where no more is known.
+    """
+
+    def __init__(self, message: str, told: str = "") -> None:
+        super().__init__(message)
+        self.told = told
 
 
 class Boxes(Protocol):

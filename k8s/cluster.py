@@ -95,9 +95,10 @@ class Cluster:
         if self._refused is not None:
             await self._refused.close()
 
-    async def create(self, body: Object) -> Object:
-        """Create; unknown fields are refused, where a server by itself would drop them silently."""
-        return await self._json("POST", self._path(body["kind"]), query=STRICT, body=body)
+    async def create(self, body: Object, *, dry: bool = False) -> Object:
+        """Create; unknown fields are refused, where a server by itself would drop them silently. `dry`: only as if."""
+        query = STRICT | ({"dryRun": "All"} if dry else {})
+        return await self._json("POST", self._path(body["kind"]), query=query, body=body)
 
     async def get(self, kind: str, name: str) -> Object | None:
         """The object as the server has it now; None if there is none."""

@@ -16,11 +16,13 @@ import structlog
 
 from k8s.boxes import BoxesUnavailable, BoxSpec, BoxState, BoxStatus, Known, Reconciled
 from k8s.cluster import Cluster, ClusterError, ClusterUnreachable
+from k8s.home_claim import with_claim
 from k8s.identity import PORT, PREFIX, SPARE, home_name, instance_labels, is_ours, secret_name, selector
 from k8s.options import PodOptions
 from k8s.pod import box_pod, home_claim, is_outdated, secret_token, token_secret
-from k8s.podstate import is_over, pod_status
+from k8s.podstate import is_over, pod_status, waits_for_volume
 from k8s.reconcile import HOME_SECONDS, IDLE_SECONDS, Deletion, plan, still_due
+from k8s.refusals import is_full, refusal, why_no_boxes
 from k8s.release import owners
 from k8s.watch import Watch
 
@@ -31,8 +33,8 @@ log = structlog.get_logger()
 # How long one `ensure` waits for a pod or volume of the same name to be gone; after that the caller asks again.
 REPLACE_SECONDS = 45.0
 REPLACE_POLL_SECONDS = 0.25
-# Refusals of us, and of a namespace that comes or goes. Any other is for what the box is: limits, classes, policies.
-NOT_ABOUT_THE_BOX = ('" cannot ', "is being terminated", "error looking up service account")
+# A node that could not have an image asks again after up to five minutes; for a fresh pod it asks at once.
+IMAGE_SECONDS = 30.0
 # How long after its deadline a deleted pod may stay before its object is removed by force.
 OVERDUE_SECONDS = 30.0
 
@@ -88,15 +90,23 @@ class KubernetesBoxes:
     async def status(self, name: str) -> BoxStatus:
         """From the watch where it is current and all is well; whatever looks bad is confirmed by a fresh GET."""
         if self._watch.synced:
-            seen = pod_status(name, self._watch.objects.get(name))
-            if seen.usable:
+            pod = self._watch.objects.get(name)
+            seen = pod_status(name, pod)
+            if seen.usable and not waits_for_volume(pod):
                 return seen
         return await self.fresh(name)
 
     async def fresh(self, name: str) -> BoxStatus:
         """The box as the API server has it at this moment."""
         with _unavailable():
-            return pod_status(name, await self._get("Pod", name))
+            return await self._told(name, await self._get("Pod", name))
+
+    async def _told(self, name: str, pod: Object | None) -> BoxStatus:
+        """What the pod says, and where it waits for a volume, what its claim says."""
+        status = pod_status(name, pod)
+        if waits_for_volume(pod):
+            return with_claim(status, await self._get("PersistentVolumeClaim", home_name(name)), time.time())
+        return status
 
     async def troubles(self) -> AsyncGenerator[BoxStatus, None]:
         """Yield each box that is not usable, or stops being so, as the watch sees it: once for each such state."""
@@ -128,9 +138,12 @@ class KubernetesBoxes:
             pods, _ = await self._cluster.list("Pod", self._selector)
             homes, _ = await self._cluster.list("PersistentVolumeClaim", self._selector)
         found = {pod["metadata"]["name"]: pod_status(pod["metadata"]["name"], pod) for pod in pods}
+        waiting = {pod["metadata"]["name"] for pod in pods if waits_for_volume(pod)}
         for home in homes:
             name = home["metadata"]["name"].removesuffix("-home")
             found.setdefault(name, pod_status(name, None))
+            if name in waiting:
+                found[name] = with_claim(found[name], home, time.time())
         return [found[name] for name in sorted(found)]
 
     async def reconcile(
@@ -189,9 +202,10 @@ class KubernetesBoxes:
             self._check_ours(pod)
             status = pod_status(spec.name, pod)
             deaf = spec.idle and PORT not in (pod["metadata"].get("labels") or {})
-            if not is_over(pod) and not deaf and not (is_outdated(pod, wanted) and not status.usable):
+            stale = is_outdated(pod, wanted) or (spec.idle and _tries_in_vain(pod, status))
+            if not is_over(pod) and not deaf and not (stale and not status.usable):
                 await self._name_owner(pod, wanted)
-                return status
+                return await self._told(spec.name, pod)
             with _gone_or_changed():
                 await self._cluster.delete("Pod", spec.name, uid=pod["metadata"]["uid"], grace=_overdue(pod))
             if time.monotonic() > deadline:
@@ -242,7 +256,7 @@ class KubernetesBoxes:
 
         Quotas are looked at before names: with a full one, what is there already is refused as if it were new.
         """
-        full = _is_full(refused)
+        full = is_full(refused)
         if refused.reason != "AlreadyExists" and not full:
             raise refused
         found = await self._get(wanted["kind"], wanted["metadata"]["name"])
@@ -259,29 +273,6 @@ class KubernetesBoxes:
             return
         with _gone_or_changed():
             await self._cluster.delete(kind, name, uid=item["metadata"]["uid"])
-
-
-def refusal(spec: BoxSpec, error: ClusterError) -> BoxStatus | None:
-    """What a refusal to make a box means for the box; None where it says nothing about it (no rights, no namespace)."""
-    state, permanent = BoxState.FAILED, True
-    if _is_full(error):
-        state, permanent, words = BoxState.FULL, False, "The namespace's quota for boxes is used up"
-    elif error.status == 403 and "violates PodSecurity" in error.message:
-        words = "The namespace's Pod Security refuses the box"
-    elif error.status == 403 and not any(words in error.message for words in NOT_ABOUT_THE_BOX):
-        words = "The cluster does not admit the box"
-    elif error.reason == "NotOurs":
-        words = "Another object in the namespace has the box's name"
-    elif error.status in (400, 422):
-        words = "The cluster refuses the box as invalid"
-    else:
-        return None
-    message, crowded = f"{words}: {error.message}", state is BoxState.FULL
-    return BoxStatus(name=spec.name, state=state, message=message, permanent=permanent, crowded=crowded)
-
-
-def _is_full(error: ClusterError) -> bool:
-    return error.status == 403 and "exceeded quota" in error.message
 
 
 def _owned(item: Object, owners: Sequence[Object]) -> Object:
@@ -304,14 +295,21 @@ def _overdue(pod: Object) -> int | None:
     return 0 if late else None
 
 
+def _tries_in_vain(pod: Object, status: BoxStatus) -> bool:
+    """Whether the pod has been without its image for a while: somebody may have mended that by now."""
+    made = datetime.fromisoformat(pod["metadata"]["creationTimestamp"]).timestamp()
+    return status.state is BoxState.IMAGE_ERROR and time.time() - made > IMAGE_SECONDS
+
+
 @contextlib.contextmanager
 def _unavailable() -> Iterator[None]:
     try:
         yield
     except ClusterUnreachable as error:
-        raise BoxesUnavailable(str(error)) from error
+        raise BoxesUnavailable(str(error), why_no_boxes(error)) from error
     except ClusterError as error:
-        raise BoxesUnavailable(f"the cluster refuses us ({error.status} {error.reason}): {error.message}") from error
+        said = f"the cluster refuses us ({error.status} {error.reason}): {error.message}"
+        raise BoxesUnavailable(said, why_no_boxes(error)) from error
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ Facts: https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/ and, fo
 https://kubernetes.io/docs/concepts/workloads/pods/disruptions/#pod-disruption-conditions
 """
 
+import re
 from datetime import datetime
 from typing import Any
 
@@ -38,6 +39,7 @@ CONFIG_WAITING = {"CreateContainerConfigError", "CreateContainerError", "RunCont
 NODE_GONE = {"DeletionByTaintManager", "DeletionByPodGC"}
 # The scheduler's words for nodes that would take the box if other pods were not there.
 CROWDED = ("Insufficient ", "Too many pods")
+LACKING = re.compile(r"Insufficient ([\w./-]*\w)")
 REJECTED = {"NodeAffinity", "UnexpectedAdmissionError"}
 
 
@@ -67,6 +69,15 @@ def is_over(pod: Object) -> bool:
     )
 
 
+def waits_for_volume(pod: Object | None) -> bool:
+    """Whether the pod has no node yet, and for all it says for want of a volume. Its claim tells more."""
+    status = (pod or {}).get("status") or {}
+    if pod is None or status.get("phase") != "Pending" or (pod.get("spec") or {}).get("nodeName"):
+        return False
+    condition = _condition(status, "PodScheduled") or {}
+    return condition.get("status") != "False" or _names_volume(str(condition.get("message") or ""))
+
+
 def _words(pod: Object) -> Words:
     status = pod.get("status") or {}
     phase = status.get("phase")
@@ -83,7 +94,7 @@ def _words(pod: Object) -> Words:
         return waiting
     if phase == "Running":
         return BoxState.RUNNING, "", False
-    return _unscheduled(status) or (BoxState.STARTING, "", False)
+    return _unscheduled(pod, status) or (BoxState.STARTING, "", False)
 
 
 def _taken_away(status: Object) -> Words | None:
@@ -167,19 +178,35 @@ def _unpulled(image: str, text: str) -> Words:
     return BoxState.IMAGE_ERROR, f"The box's image {image} cannot be pulled{why}: {_short(text)}", False
 
 
-def _unscheduled(status: Object) -> Words | None:
+def _unscheduled(pod: Object, status: Object) -> Words | None:
     condition = _condition(status, "PodScheduled")
     if condition is None or condition.get("status") != "False":
         return None
     text = _short(str(condition.get("message") or condition.get("reason") or ""))
-    if any(words in text.lower() for words in NO_VOLUME):
+    if _names_volume(text):
         home = "see the storage class of homes, and that the cluster has a default one where none is named"
         return (
             BoxState.UNSCHEDULABLE,
             f"The box's home has no volume that a fitting node reaches ({home}): {text}",
             False,
         )
-    return BoxState.UNSCHEDULABLE, f"No node has room for the box: {text}", False
+    lacking = dict.fromkeys(LACKING.findall(text))
+    if not lacking and not any(words in text for words in CROWDED):
+        return BoxState.UNSCHEDULABLE, f"No node takes the box: {text}", False
+    asked = {resource: _requested(pod, resource) for resource in lacking}
+    sizes = ", ".join(f"{size} of {name}" for name, size in asked.items() if size)
+    for_what = f", which asks for {sizes}" if sizes else ""
+    return BoxState.UNSCHEDULABLE, f"No node has room for the box{for_what}: {text}", False
+
+
+def _names_volume(text: str) -> bool:
+    return any(words in text.lower() for words in NO_VOLUME)
+
+
+def _requested(pod: Object, resource: str) -> str:
+    """What the containers ask for of a resource, as they write it; empty for nothing."""
+    requests = [(each.get("resources") or {}).get("requests") or {} for each in pod["spec"]["containers"]]
+    return " and ".join(str(each[resource]) for each in requests if resource in each)
 
 
 def _ended_container(status: Object) -> Object | None:

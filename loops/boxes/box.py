@@ -24,6 +24,9 @@ from loops.store.tables import Box, Person, Session, Turn
 log = structlog.get_logger(__name__)
 
 ONCE_MORE = "The turn is tried once more in a fresh box."
+MENDABLE = (BoxState.IMAGE_ERROR, BoxState.UNSCHEDULABLE)
+"""What a pod that has not begun may wait for, and what somebody may mend."""
+LOOK_SECONDS = 10.0
 UNSEEN_SECONDS = 5.0
 """How soon a box is looked up again after the place that holds it did not answer."""
 
@@ -84,9 +87,13 @@ async def look_at_box(loop: Loop, session: Session, action: decide.LookAtBox) ->
     async with loop.database.read() as tx:
         turn = await tx.get_one(Turn, action.turn)
         name = turn.box or ""
-        held = _held(loop.options, turn, await tx.get(Box, name), await _deaf(tx, loop, turn))
+        box = await tx.get(Box, name)
+        held = _held(loop.options, turn, box, await _deaf(tx, loop, turn))
     try:
         status = await loop.boxes.status(name)
+        if turn.handed_at is None and box is not None and status.state in MENDABLE and not status.permanent:
+            # it may have been mended meanwhile: in the settings, or where its image comes from
+            status = await ensure_box(loop, box, idle=True)
         failure = failure_of(status, held, _patience(loop), loop.clock())
         if failure.what != "wait" and status.state is not BoxState.ABSENT:
             # before its place is free: what still runs in it must not meet the next turn
@@ -111,8 +118,16 @@ async def look_at_box(loop: Loop, session: Session, action: decide.LookAtBox) ->
     if failure.what == "wait":
         if status.crowded:
             await make_room(loop, name)
-        return loop.clock() + loop.options.box_silence
+        return loop.clock() + _pause(loop, turn)
     return None
+
+
+def _pause(loop: Loop, turn: Turn) -> float:
+    """Until the box is looked at again: one that has not come yet first often, then ever less."""
+    if turn.handed_at is not None:
+        return loop.options.box_silence
+    waited = loop.clock() - (turn.started_at or turn.created_at)
+    return min(loop.options.box_silence, max(LOOK_SECONDS, waited / 4))
 
 
 async def _end_tokens(loop: Loop, turn: Turn) -> None:

@@ -52,7 +52,7 @@ class Waits:
     longest: float  # for a person's approval, or for cancelled checks to run again
     poll: float
     box_silence: float
-    box_start: float
+    box_look: float  # until a box that has not come for its turn is looked up
     stop_grace: float = 30.0
 
 
@@ -235,7 +235,7 @@ def _turn(now: SessionSnapshot, turn: TurnSnapshot) -> Action:
     if turn.trouble:
         return LookAtBox(turn.id)
     if turn.heard_at is None:
-        deadline = (turn.ready_at or 0.0) + now.waits.box_start
+        deadline = (turn.ready_at or 0.0) + now.waits.box_look
     else:
         deadline = turn.heard_at + now.waits.box_silence
     return LookAtBox(turn.id) if now.now >= deadline else Sleep(deadline)

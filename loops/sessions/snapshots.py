@@ -19,6 +19,10 @@ def rules(options: LoopOptions, config: dict[str, Any] | None) -> Checks:
     return Checks.model_validate({**ours, **((config or {}).get("checks") or {})})
 
 
+BOX_LOOK_SECONDS = 5.0
+"""A cluster does not announce everything: of a volume that does not come only its claim tells."""
+
+
 def settings(config: dict[str, Any] | None) -> RepositoryConfig:
     """The repository's settings as a session keeps them: only what was set; the rest are defaults."""
     return RepositoryConfig.model_validate(config or {})
@@ -30,7 +34,7 @@ def waits(options: LoopOptions, session: Session) -> Waits:
         longest=rules(options, session.config).longest_wait_minutes * 60,
         poll=options.poll_seconds,
         box_silence=options.box_silence,
-        box_start=options.box_start_seconds,
+        box_look=min(BOX_LOOK_SECONDS, options.box_start_seconds),
     )
 
 

@@ -9,8 +9,11 @@ from app.commands.doctor.finding import Finding
 from app.settings import Settings
 
 if TYPE_CHECKING:
+    from k8s.boxes import BoxStatus
     from k8s.cluster import Cluster
     from k8s.local import LocalBoxes
+
+TROUBLES_SHOWN = 5
 
 
 async def check_boxes(settings: Settings) -> list[Finding]:
@@ -35,7 +38,39 @@ async def check_boxes(settings: Settings) -> list[Finding]:
     from app.commands.doctor.network_checks import policies
 
     async with _cluster(settings) as cluster:
-        return [there, await _rights(settings, cluster), await policies(settings, cluster)]
+        rights = await _rights(settings, cluster)
+        return [there, *_troubles(found), rights, await _trial(settings, cluster), await policies(settings, cluster)]
+
+
+def _troubles(found: "list[BoxStatus]") -> list[Finding]:
+    """What the cluster says of boxes that do not come up or have ended; not of those that stopped."""
+    from k8s.boxes import BoxState
+
+    mend = "Mend what the message names; the comment on the issue says the same."
+    lame = [box for box in found if not box.usable and box.state is not BoxState.ABSENT]
+    told = [Finding("box in trouble", "warn", f"{box.name}: {box.message}", mend) for box in lame[:TROUBLES_SHOWN]]
+    if more := len(lame) - len(told):
+        told.append(Finding("box in trouble", "warn", f"and {more} more", mend))
+    return told
+
+
+async def _trial(settings: Settings, cluster: "Cluster") -> Finding:
+    """Whether a box would be taken now. Raises ClusterUnreachable."""
+    from k8s.cluster import ClusterError
+    from k8s.dry_run import refused
+    from k8s.refusals import why_no_boxes
+
+    options = settings.box_pod
+    if settings.box_image:
+        options = options.model_copy(update={"image": settings.box_image})
+    try:
+        status = await refused(cluster, settings.instance, options)
+    except ClusterError as error:
+        return Finding("a box on trial", "fail", why_no_boxes(error) or str(error), "Mend what the message names.")
+    if status is None:
+        return Finding("a box on trial", "ok", "the cluster would take one; image and volume only a real one shows")
+    mend = "Mend what the message names, in the cluster's rules or under boxes in the chart's values."
+    return Finding("a box on trial", "fail" if status.permanent else "warn", status.message, mend)
 
 
 def _walls(boxes: "LocalBoxes") -> list[Finding]:

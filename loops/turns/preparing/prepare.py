@@ -41,7 +41,8 @@ PLACE_SECONDS, LONGEST_WAIT = 15.0, 300.0
 """How often a turn in line looks by itself: for each place before it, at most. It is called when its time comes."""
 BOX_RETRY_SECONDS = 5.0
 FULL_SECONDS = 15.0
-UNREACHABLE = "The place that holds the boxes does not answer. Nothing is lost: the turn begins when it does."
+UNREACHABLE = "The place that holds the boxes does not answer."
+NOTHING_LOST = "Nothing is lost: the turn begins once there are boxes again."
 GOING = (BoxState.LOST, BoxState.EVICTED, BoxState.OOM_KILLED, BoxState.UNKNOWN)
 """What is there is a pod that has had its day and is not quite gone: on a node that is lost that takes minutes."""
 
@@ -131,7 +132,7 @@ async def _place(loop: Loop, session: Session, turn: Turn) -> _Placed:
         status = await ensure_box(loop, slot.box, idle=True)
     except BoxesUnavailable as error:
         log.warning("box.unavailable", session=session.public_id, error=str(error))
-        await _say(loop.clock, loop.database, turn, UNREACHABLE)
+        await _say(loop.clock, loop.database, turn, f"{error.told or UNREACHABLE} {NOTHING_LOST}")
         return _Placed(again=loop.clock() + BOX_RETRY_SECONDS)
     if status.permanent:
         await _refuse(loop, session, turn, "box_failed", status.message)

@@ -20,11 +20,14 @@ from app.commands.doctor import network_checks
 from app.commands.doctor.agent_checks import check_agents
 from app.commands.doctor.checkup import examine
 from app.commands.doctor.finding import Finding
+from app.process.wiring import open_boxes
 from app.settings import Settings
 from app.web.side_server import SideServer
 from github.emulator import LocalGitHub
 from github.webhooks.outcomes import Actor
-from k8s import network_policy_probe
+from k8s import home_claim, network_policy_probe
+from k8s.boxes import BoxSpec, BoxState
+from k8s.options import PodOptions
 from k8s.rights import rules
 from loops.accounts.accounts import NewAccount, add
 from loops.accounts.limited import limit
@@ -33,6 +36,7 @@ from loops.secrets.vault import Vault
 from loops.sessions.known_accounts import remember_installation
 from loops.store.database import Database
 from loops.store.tables import Profile
+from tests.k8s.cluster_double.objects.resources import BY_KIND
 from tests.k8s.cluster_double.server import small_cluster
 
 
@@ -176,6 +180,38 @@ async def test_an_account_without_a_right_in_the_boxes_namespace_is_told_which(t
             rights = found_of(await examine(settings), "cluster rights")
             assert rights.level == ("fail" if lacking else "ok")
             assert ("create secrets" in rights.says) is bool(lacking)
+
+
+async def test_boxes_that_do_not_come_up_and_boxes_that_would_be_refused_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(home_claim, "USUAL_SECONDS", 0.0)
+    async with small_cluster(tmp_path / "cluster", classes={}) as cluster:
+        cluster.make_namespace("boxes", enforce="restricted")
+        settings = Settings(
+            data=tmp_path / "data",
+            boxes="kubernetes",
+            box_namespace="boxes",
+            box_image="registry.example/box:1",
+            service_url="http://greenloop-boxes:8081",
+            kubeconfig=cluster.kubeconfig,
+            box_pod=PodOptions.model_validate({"home": {"size": "1Gi", "storageClass": "slow"}}),
+        )
+        boxes = await open_boxes(settings)
+        made = BoxSpec(name="gl-a", owner_key="", labels={"instance": settings.instance}, token="t", service_url="")
+        async with asyncio.timeout(60):
+            while (await boxes.ensure(made)).state is not BoxState.UNSCHEDULABLE:
+                await asyncio.sleep(0.05)
+        await boxes.close()
+        found = await examine(settings)
+        assert found_of(found, "a box on trial").level == "ok"
+        trouble = found_of(found, "box in trouble")
+        assert trouble.says.startswith("gl-a: ") and 'storage class "slow"' in trouble.says
+        classless = settings.model_copy(update={"box_pod": PodOptions.model_validate({"priorityClass": "none"})})
+        trial = found_of(await examine(classless), "a box on trial")
+        assert (trial.level, trial.says.partition(":")[0]) == ("fail", 'The cluster has no priority class "none"')
+        names = [each["metadata"]["name"] for each in cluster.store.list(BY_KIND["PersistentVolumeClaim"], "boxes")]
+        assert names == ["gl-a-home"], "what is tried is not made"
 
 
 @pytest.fixture

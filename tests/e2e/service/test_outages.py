@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from k8s import kubernetes_boxes
+from k8s import home_claim, kubernetes_boxes
+from loops.boxes import box
+from loops.sessions import snapshots
 from tests.e2e.cluster import ONCE, RIGHT, ClusterHouse, cluster_house
 from tests.k8s.cluster.conftest import KUBECONFIG
 from tests.k8s.cluster_double.objects.resources import BY_KIND
@@ -59,12 +61,49 @@ async def test_a_registry_that_is_away_is_waited_for_and_the_comment_says_so(hom
     assert "⏳" not in (await home.bot_comments(number))[0]
 
 
+async def test_an_image_that_was_mended_is_had_by_a_fresh_pod_and_not_after_its_nodes_long_pause(
+    home: ClusterHouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.agent(RIGHT)
+    machine = home.small.kubelet.machine
+    machine.images, machine.retry_seconds = set(), 600.0
+    monkeypatch.setattr(kubernetes_boxes, "IMAGE_SECONDS", 5.0)
+    monkeypatch.setattr(snapshots, "BOX_LOOK_SECONDS", 0.5)
+    monkeypatch.setattr(box, "LOOK_SECONDS", 0.5)
+    number = await home.ask()
+    await home.waits("the registry has no such image", number)
+    machine.images = None
+    assert (await home.ended()).outcome == "green"
+
+
+@pytest.mark.parametrize(
+    ("storage", "words"),
+    [
+        ({"storageClass": "slow"}, 'none of the storage class "slow" has come yet'),
+        ({}, "the cluster has no default one"),
+    ],
+    ids=["a class that waits for its first consumer", "no default class"],
+)
+async def test_a_home_whose_volume_does_not_come_is_waited_for_and_the_comment_names_its_class(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, storage: dict[str, str], words: str
+) -> None:
+    monkeypatch.setattr(home_claim, "USUAL_SECONDS", 0.0)
+    monkeypatch.setattr(snapshots, "BOX_LOOK_SECONDS", 0.5)
+    monkeypatch.setattr(box, "LOOK_SECONDS", 0.5)
+    async with cluster_house(tmp_path, pod={"home": {"size": "1Gi", **storage}}) as home:
+        home.agent(RIGHT)
+        home.small.kubelet.machine.classes = {"slow": "WaitForFirstConsumer"}
+        await home.waits(words, await home.ask())
+        home.small.kubelet.provide()
+        assert (await home.ended()).outcome == "green"
+
+
 async def test_a_box_that_no_node_takes_is_waited_for_and_the_comment_says_so(home: ClusterHouse) -> None:
     home.agent(RIGHT)
     node = home.small.store.get(NODE, "", "node-1")
     home.small.store.update(NODE, node | {"spec": {"unschedulable": True}})
     number = await home.ask()
-    assert "unschedulable" in await home.waits("No node has room", number)
+    assert "unschedulable" in await home.waits("No node takes the box", number)
     home.small.kubelet.add_node("node-2")
     assert (await home.ended()).outcome == "green"
 

@@ -23,7 +23,7 @@ from loops.sessions.reasons import Outcome
 from loops.store.states import SessionStatus, TurnKind, TurnStatus
 
 COMPLETED, FAILING, CANCELLED = SessionStatus.COMPLETED, SessionStatus.FAILED, SessionStatus.CANCELLED
-WAITS = Waits(longest=1000, poll=60, box_silence=60, box_start=300)
+WAITS = Waits(longest=1000, poll=60, box_silence=60, box_look=300)
 QUEUED = TurnSnapshot(1, TurnKind.ISSUE, TurnStatus.QUEUED, by_person=True)
 READY = replace(QUEUED, status=TurnStatus.READY, ready_at=100)
 RUNNING = replace(READY, status=TurnStatus.RUNNING, heard_at=120)

@@ -72,6 +72,12 @@ class Kubelet:
     def add_node(self, name: str, **room: Any) -> None:
         self.store.create(NODE, node(name, **room))
 
+    def provide(self) -> None:
+        """Whatever a claim asks for is there from now on."""
+        self.machine.classes = None
+        for claim in self.store.list(CLAIM):
+            self._see_claim(claim)
+
     def _give_up(self, pod: Object) -> None:
         found = self.store.find(POD, pod["metadata"]["namespace"], pod["metadata"]["name"])
         if found is None or found["metadata"]["uid"] != pod["metadata"]["uid"]:
@@ -114,7 +120,9 @@ class Kubelet:
 
     def _try(self, pod: Object) -> None:
         """Bind the pod to a node and start its life; or say why no node takes it."""
-        name, why = place(self.store, pod)
+        name, why = place(self.store, pod, self.machine.classes)
+        if name is None and not why:
+            return
         if name is None:
             missing = condition("PodScheduled", "False", "Unschedulable", why)
             old = [item for item in pod["status"].get("conditions") or [] if item["type"] == "PodScheduled"]
@@ -140,7 +148,7 @@ class Kubelet:
                 yield life
 
     def _see_claim(self, claim: Object) -> None:
-        if claim["status"].get("phase") != "Bound":
+        if claim["status"].get("phase") != "Bound" and self.machine.classes is None:
             metadata = claim["metadata"]
             room = claim["spec"]["resources"]["requests"]
             status = {"phase": "Bound", "accessModes": claim["spec"]["accessModes"], "capacity": room}

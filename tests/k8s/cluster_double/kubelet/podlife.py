@@ -35,6 +35,7 @@ class Machine:
     """The machine that pods run on.
 
     `images`: what the registries have, None for everything; `present`: what is on the node without pulling.
+    `classes`: storage classes that provide no volume (yet), with how they bind; None while every claim gets its volume.
     `services`: where services of the cluster really are, by URL; it stands for the cluster's DNS in environments.
     `start_delay` seconds pass before a container starts, `check_seconds` between two looks at memory and disk,
     `restart_seconds` before a container that ended is started again, doubled each time up to `restart_limit`. `pace` is
@@ -45,6 +46,7 @@ class Machine:
     folder: Path
     images: set[str] | None = None
     present: set[str] = field(default_factory=set)
+    classes: dict[str, str] | None = None
     services: dict[str, str] = field(default_factory=dict)
     programs: Programs = field(default_factory=Programs.of_this_machine)
     start_delay: float = 0.0

@@ -1,5 +1,6 @@
 """Which node a pod goes to, and why none. Pure, but for reading the store."""
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -25,12 +26,22 @@ def node(name: str, *, labels: dict[str, str] | None = None, cpu: str = "64", me
     }
 
 
-def place(store: Store, pod: Object) -> tuple[str | None, str]:
-    """The name of a node that takes the pod; or None and the scheduler's sentence why not."""
-    claims = _missing_claims(store, pod)
+def place(store: Store, pod: Object, classes: Mapping[str, str] | None) -> tuple[str | None, str]:
+    """The name of a node that takes the pod; or None and the scheduler's sentence why not.
+
+    `classes`: the storage classes that there are, with how they bind. While a volume of one that waits for its first
+    consumer is made, a scheduler says nothing.
+    """
+    claims = _claims(store, pod)
     nodes = store.list(NODE)
-    if claims:
-        return None, f'0/{len(nodes)} nodes are available: persistentvolumeclaim "{claims[0]}" not found.'
+    missing = next((name for name, claim in claims.items() if claim is None), None)
+    if missing is not None:
+        return None, f'0/{len(nodes)} nodes are available: persistentvolumeclaim "{missing}" not found.'
+    for claim in claims.values():
+        if claim is not None and claim["status"].get("phase") != "Bound" and classes is not None:
+            mode = classes.get(claim["spec"].get("storageClassName") or "")
+            words = f"0/{len(nodes)} nodes are available: pod has unbound immediate PersistentVolumeClaims."
+            return None, "" if mode == "WaitForFirstConsumer" else words
     reasons: dict[str, int] = {}
     for candidate in nodes:
         reason = _refuses(store, candidate, pod)
@@ -41,14 +52,14 @@ def place(store: Store, pod: Object) -> tuple[str | None, str]:
     return None, f"0/{len(nodes)} nodes are available: {words or 'no nodes'}."
 
 
-def _missing_claims(store: Store, pod: Object) -> list[str]:
+def _claims(store: Store, pod: Object) -> dict[str, Object | None]:
     names = [
         volume["persistentVolumeClaim"]["claimName"]
         for volume in pod["spec"].get("volumes") or []
         if "persistentVolumeClaim" in volume
     ]
     claim = BY_KIND["PersistentVolumeClaim"]
-    return [name for name in names if store.find(claim, pod["metadata"]["namespace"], name) is None]
+    return {name: store.find(claim, pod["metadata"]["namespace"], name) for name in names}
 
 
 def _refuses(store: Store, candidate: Object, pod: Object) -> str | None:
