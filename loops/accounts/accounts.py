@@ -2,9 +2,9 @@
 
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import delete, or_, select, update
+from sqlalchemy import delete, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from loops.accounts.credentials import kind_named, kind_of
@@ -16,11 +16,14 @@ from loops.store.lookup import installation_of, person_of
 from loops.store.tables import Profile, Secret, Turn
 
 _ENDPOINT = re.compile(r"https?://[^\s/?#{}]+[^\s?#{}]*\Z")
+MOST: Final = 50
+"""Accounts of one owner."""
 
 
 @dataclass(frozen=True)
 class NewAccount:
-    """An account to add. `installation` is the login that installed the App; `person` a login, None: for everybody.
+    """An account to add. `installation` is the login that installed the App; `person` a login, or the id of who is
+    known to be it; None: for everybody.
 
     `fallback` is the name of another account, of the same owner or of everybody, for when the provider refuses this.
     """
@@ -30,7 +33,7 @@ class NewAccount:
     provider: str
     credential_kind: str
     secret: str = field(repr=False)
-    person: str | None = None
+    person: str | int | None = None
     model: str | None = None
     base_url: str | None = None
     default: bool = False
@@ -52,6 +55,7 @@ class Shown:
     provider: str
     credential_kind: str
     model: str | None
+    base_url: str | None
     is_default: bool
     runtimes: tuple[str, ...]
     fallback: str | None = None
@@ -71,11 +75,13 @@ async def add(database: Database, vault: Vault, wanted: NewAccount, now: float) 
     profiles.check(_account(wanted), wanted.secret)
     async with database.write() as tx:
         installation = await installation_of(tx, wanted.installation)
-        person = await person_of(tx, wanted.person) if wanted.person is not None else None
+        person = await person_of(tx, wanted.person) if isinstance(wanted.person, str) else wanted.person
         owner = Profile.person_id == person if person is not None else Profile.person_id.is_(None)
         owned = (Profile.installation_id == installation, owner)
         await _check_fallback(tx, wanted, installation, person)
         await tx.execute(delete(Profile).where(*owned, Profile.name == wanted.name))
+        if (await tx.execute(select(func.count()).select_from(Profile).where(*owned))).scalar_one() >= MOST:
+            raise ValueError(f"There are {MOST} accounts of this owner already: remove one first.")
         row = Profile(
             installation_id=installation,
             person_id=person,
@@ -157,6 +163,7 @@ def _shown(row: Profile) -> Shown:
         row.provider,
         row.credential_kind,
         row.model,
+        row.base_url,
         row.is_default,
         profiles.runtimes_for(account),
         row.fallback,

@@ -73,6 +73,8 @@ def check(profile: Profile, secret: str) -> None:
     offered = runtimes_for(profile)
     if not offered:
         raise ValueError(f'No runtime takes a {profile.credential!r} of the provider "{profile.provider}".')
+    if profile.credential == "none" and not profile.base_url:
+        raise ValueError("An account without a key needs an endpoint of its own: add --base-url.")
     if profile.credential == "api_key" and not profile.base_url:
         if profile.provider not in providers():
             known = ", ".join(providers())

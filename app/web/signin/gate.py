@@ -27,9 +27,14 @@ class Closed(Exception):
 
 @dataclass(frozen=True)
 class Visitor:
-    """Who looks. `repositories` are the ids of those they may see sessions of; None: all, as nobody has to sign in."""
+    """Who looks. `repositories` are the ids of those they may see sessions of; None: all, as nobody has to sign in.
+
+    `id` is GitHub's of whoever signed in. `here`: nobody has to, and it is this machine that asks.
+    """
 
     login: str = ""
+    id: int | None = None
+    here: bool = False
     token: str = field(default="", repr=False)
     repositories: frozenset[int] | None = None
 
@@ -65,8 +70,9 @@ class Gate:
     async def visitor(self, connection: HTTPConnection) -> Visitor:
         """Who asks. Raises NotSignedIn, Closed, or GitHubError when GitHub cannot be asked what they may see."""
         if self.signin is None:
-            if self._settings.pages == "open" or local(connection, self.public_url):
-                return Visitor()
+            here = local(connection, self.public_url)
+            if self._settings.pages == "open" or here:
+                return Visitor(here=here)
             raise Closed(
                 "Set GREENLOOP_CLIENT_ID and GREENLOOP_SIGN_IN_SECRET_FILE, both from the GitHub App's page, so that "
                 "people can sign in. Without them the pages are for this machine only, at a 127.0.0.1 address."
@@ -77,7 +83,7 @@ class Gate:
         seen = await self.readers.of(int(known["id"]), str(known["token"]))
         if seen is None:
             raise NotSignedIn
-        return Visitor(str(known["login"]), str(known["token"]), seen)
+        return Visitor(str(known["login"]), int(known["id"]), token=str(known["token"]), repositories=seen)
 
     def ours(self, connection: HTTPConnection) -> bool:
         """Whether a form was sent from a page of ours: by the browser's word, or by the origin it names."""

@@ -101,7 +101,8 @@ def test_an_endpoint_that_is_none_is_refused(greenloop: Greenloop) -> None:
         (("--provider", "openai"), "sk-x", 'The "opencode" runtime, which such an account gets, needs a model'),
         (("--provider", "openai", "--model", "m"), "sk-ant-api03-x", 'a key of "anthropic", not of "openai"'),
         (("--provider", "anthropic"), "sk-or-v1-x", 'a key of "openrouter", not of "anthropic"'),
-        (("--provider", "google", "--kind", "none"), "x", "needs a model"),
+        (("--provider", "x", "--kind", "none", "--base-url", "http://x/v1"), "x", "needs a model"),
+        (("--provider", "google", "--kind", "none", "--model", "m"), "x", "An account without a key needs an endpoint"),
         (("--provider", "anthropic", "--fallback", "spare"), "sk-x", "no other account called 'spare'"),
     ],
 )
