@@ -15,7 +15,6 @@ from loops.secrets.vault import Vault
 from loops.store.bus import Bus
 from loops.store.database import Database
 from loops.store.leases import Leases
-from loops.store.queue import Queue
 from loops.store.tables import Repository
 
 Clock = Callable[[], float]
@@ -31,7 +30,6 @@ class Loop:
 
     options: LoopOptions
     database: Database
-    queue: Queue
     bus: Bus
     leases: Leases
     github: GitHubApp

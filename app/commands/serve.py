@@ -37,7 +37,7 @@ def web(host: HostOption = "127.0.0.1", port: PortOption = 8080, ops_port: OpsPo
 
 
 def worker(host: HostOption = "127.0.0.1", ops_port: OpsPortOption = 0) -> None:
-    """Run a worker: the steps of the loop and the sweep. `--ops-port` serves /healthz, /readyz and /metrics."""
+    """Run a worker: the steps of the loop. `--ops-port` serves /healthz, /readyz and /metrics."""
     from app.process.worker import run
 
     with one_line_errors():

@@ -51,7 +51,7 @@ def start(
         async with database.write() as tx:
             tenant = await operations.tenant_of(tx, installation)
             done = await operations.start(tx, tenant, wish, surface=SURFACE, cap=settings.cap, now=time.time())
-        await _wake(settings, done.row, f"advance:{done.row}:{done.wake}:started")
+        await _wake(settings)
         print(json.dumps({"session": done.session, "status": done.status}) if as_json else done.session)
 
     _with_database(run)
@@ -107,7 +107,7 @@ def cancel(identity: IdArgument, installation: InstallationOption = None, as_jso
             tenant = await operations.tenant_of(tx, installation)
             done = await operations.cancel(tx, tenant, identity, by=SURFACE, surface=SURFACE, now=time.time())
         if done.was_open:
-            await _wake(settings, done.row, f"advance:{done.row}:{done.wake}:cancel")
+            await _wake(settings)
         said = "cancel requested" if done.was_open else f"it had ended before: {done.status}"
         answer = {"session": done.session, "status": done.status, "was_open": done.was_open}
         print(json.dumps(answer) if as_json else f"{done.session}: {said}")
@@ -151,16 +151,14 @@ def _with_database(work: "Callable[[Settings, Database], Coroutine[Any, Any, Non
         asyncio.run(run(Settings()))
 
 
-async def _wake(settings: "Settings", row: int, job: str) -> None:
-    """Tell a worker at once where Redis is known; the workers' sweep finds the session anyway."""
-    from loops.store.queue import Queue
+async def _wake(settings: "Settings") -> None:
+    """Tell the workers at once where Redis is known; they find the session anyway."""
+    from loops.store.bus import WORK, Bus
 
     if settings.redis_url:
-        queue = Queue(settings.redis_url)
-        try:
-            await queue.send("advance", row, job)
-        finally:
-            await queue.close()
+        bus = Bus(settings.redis_url)
+        bus.notify(WORK)
+        await bus.close()
 
 
 def _state(found: "Brief") -> str:

@@ -26,7 +26,6 @@ from loops.secrets.vault import Vault
 from loops.store.bus import Bus
 from loops.store.database import Database
 from loops.store.leases import Leases
-from loops.store.queue import Queue
 from loops.store.rate_limits import SharedRateLimits
 
 log = structlog.get_logger(__name__)
@@ -79,8 +78,6 @@ async def open_loop(settings: Settings, redis_url: str, worker: str) -> AsyncIte
     async with contextlib.AsyncExitStack() as stack:
         database = Database(settings.database)
         stack.push_async_callback(database.close)
-        queue = Queue(redis_url)
-        stack.push_async_callback(queue.close)
         bus = Bus(redis_url)
         await bus.start()
         stack.push_async_callback(bus.close)
@@ -93,7 +90,6 @@ async def open_loop(settings: Settings, redis_url: str, worker: str) -> AsyncIte
         yield Loop(
             options=settings,
             database=database,
-            queue=queue,
             bus=bus,
             leases=Leases(database, worker, settings.lease_seconds),
             github=github,

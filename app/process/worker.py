@@ -1,4 +1,4 @@
-"""The worker: runs the steps of the loop and the sweep, and survives the loss of Redis and of the database."""
+"""The worker: runs what is due in the database, and survives the loss of Redis and of the database."""
 
 import asyncio
 import contextlib
@@ -11,7 +11,7 @@ from typing import Any
 
 import redis.asyncio as redis
 import structlog
-from arq.worker import Worker
+from sqlalchemy.exc import DBAPIError
 
 from app.process.identity import PASSING
 from app.process.wiring import open_loop
@@ -21,20 +21,17 @@ from app.web.side_server import SideServer
 from github.client.errors import Unreachable
 from loops.boxes.reaper import reap
 from loops.boxes.troubles import follow_troubles
-from loops.context import Loop
-from loops.engine.shares import Shares
-from loops.engine.tasks import functions, sweep
+from loops.engine.parts import parts
 from loops.requests.missed_deliveries import redeliver_missed
-from loops.store import queue, schema
+from loops.store import schema
 from loops.store.background import end
+from loops.store.bus import WORK
 from loops.store.database import Database
 
 log = structlog.get_logger(__name__)
 
-SWEEP_SECONDS = 0.5
 REAPER_SECONDS = 60.0
 BACK_OFF = 1.0
-POLL_SECONDS = 0.05
 DRAIN_SECONDS = 20.0
 GITHUB_PAUSE = 5.0
 """Seconds between two questions who we are, while GitHub does not answer and nobody was ever told."""
@@ -64,17 +61,20 @@ async def run(
             return
         pulse.loop = loop
         log.info("worker.start", worker=loop.leases.worker)
-        parts: dict[str, tuple[float, Callable[[], Awaitable[object]]]] = {
-            "sweep": (SWEEP_SECONDS, lambda: sweep(loop)),
+        works = parts(loop, lambda: stack.enter_context(loop.bus.listening(WORK)), settings.worker_jobs)
+        rounds: dict[str, tuple[float, Callable[[], Awaitable[object]]]] = {
+            **{name: (0.0, part.round) for name, part in works.items()},
             "upkeep": (REAPER_SECONDS, lambda: reap(loop)),
             "boxes": (BACK_OFF, lambda: _until(stop, follow_troubles(loop))),
             "deliveries": (settings.missed_seconds, lambda: redeliver_missed(loop)),
-            "arq": (BACK_OFF, lambda: _work(loop, redis_url, settings.worker_jobs, stop)),
         }
-        tasks = [asyncio.create_task(_again(stop, pulse, name, *part)) for name, part in parts.items()]
+        tasks = [asyncio.create_task(_again(stop, pulse, name, *round_)) for name, round_ in rounds.items()]
         await stop.wait()
         log.info("worker.stop", worker=loop.leases.worker)
+        for part in works.values():
+            part.rung.set()
         await asyncio.gather(*tasks)
+        await asyncio.gather(*(part.drain(DRAIN_SECONDS) for part in works.values()))
         pulse.loop = None
 
 
@@ -102,7 +102,7 @@ async def _schema_there(settings: Settings, stop: asyncio.Event, pulse: Pulse) -
     told: set[str] = set()
 
     def tell(why: str) -> None:
-        pulse.beat("sweep", "waiting")  # who waits does not hang
+        pulse.waits()
         if why not in told:
             told.add(why)
             log.warning("worker.waits", why=why)
@@ -146,17 +146,20 @@ async def _again(
         before, outcome = outcome, "ok"
         try:
             await work()
-        except (redis.RedisError, Unreachable, OSError) as error:
+        except (redis.RedisError, Unreachable, DBAPIError, OSError) as error:
             outcome = "unreachable"
             if before != outcome:
-                log.warning("worker.unreachable", part=name, error=str(error), retry_in=pause)
+                said = f"{type(error).__name__}: {error}".splitlines()[0]
+                log.warning("worker.unreachable", part=name, error=said, retry_in=max(pause, BACK_OFF))
         except Exception as error:
             outcome = "failed"
             log.error("worker.failed", part=name, exc_info=error)
         pulse.beat(name, outcome)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(pause):
-                await stop.wait()
+        seconds = pause if outcome == "ok" else max(pause, BACK_OFF)
+        if seconds:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await stop.wait()
 
 
 async def _until(stop: asyncio.Event, endless: Coroutine[Any, Any, None]) -> None:
@@ -170,37 +173,3 @@ async def _until(stop: asyncio.Event, endless: Coroutine[Any, Any, None]) -> Non
     finally:
         stopping.cancel()
         await end(running)
-
-
-async def _work(loop: Loop, redis_url: str, jobs: int, stop: asyncio.Event) -> None:
-    """arq's worker, which ends when Redis goes away: the caller starts another. Steps under way are finished first."""
-    pool = queue.connect(redis_url)
-    worker = Worker(
-        functions(),
-        redis_pool=pool,
-        queue_name=queue.QUEUE,
-        job_serializer=queue.encode,
-        job_deserializer=queue.decode,
-        ctx={"loop": loop, "shares": Shares(jobs)},
-        max_jobs=jobs,
-        poll_delay=POLL_SECONDS,
-        queue_read_limit=5000,
-        keep_result=0,
-        handle_signals=False,
-    )
-    try:
-        await _until(stop, worker.async_run())
-    finally:
-        await _drain(list(worker.tasks.values()))
-        with contextlib.suppress(redis.RedisError, OSError):
-            await pool.aclose(close_connection_pool=True)
-
-
-async def _drain(tasks: "list[asyncio.Task[object]]") -> None:
-    """Let steps under way end; what takes too long is cut off, and done again by whoever finds it."""
-    if not tasks:
-        return
-    _, late = await asyncio.wait(tasks, timeout=DRAIN_SECONDS)
-    for task in late:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)

@@ -38,7 +38,6 @@ from loops.secrets.turn_redactors import TurnRedactors
 from loops.store.arrivals import arrivals
 from loops.store.bus import Bus
 from loops.store.database import Database
-from loops.store.queue import Queue
 
 if TYPE_CHECKING:
     from app.web.mcp import McpSurface
@@ -62,23 +61,22 @@ def create_app(
 ) -> Starlette:
     """The application. Raises ValueError when a setting that it cannot do without is missing.
 
-    `redis_url` is where the queue is; by default `settings.redis_url`. `models` and `git` are the gateways
-    of boxes.
+    `redis_url` is where workers are told of what is due; by default `settings.redis_url`. `models` and `git` are the
+    gateways of boxes.
     `owned` is closed when the application ends.
     """
     redis_url = redis_url or settings.redis_url
     if not redis_url:
         raise ValueError("no Redis: set GREENLOOP_REDIS_URL, or run everything in one process with `greenloop up`")
     database = Database(settings.database)
-    queue = Queue(redis_url)
+    bus = Bus(redis_url)
     figures = metrics.Metrics()
-    inbox = Inbox(arrivals(database), queue, figures, limit=settings.inbox_queue)
+    inbox = Inbox(arrivals(database), bus, figures, limit=settings.inbox_queue)
     receiver = Receiver(settings.webhook_secret_list(), inbox, figures, body_limit=settings.body_limit)
     shared = AppState(
         settings=settings,
         database=database,
-        bus=Bus(redis_url),
-        queue=queue,
+        bus=bus,
         inbox=inbox,
         metrics=figures,
         gate=Gate(settings),
@@ -106,7 +104,6 @@ def create_app(
                 await gateway.close()
             await shared.gate.aclose()
             await shared.bus.close()
-            await shared.queue.close()
             await shared.database.close()
             if owned:
                 await owned.aclose()

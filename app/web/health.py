@@ -6,8 +6,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from app.web.state import app_state
+from loops.store.bus import Bus
 from loops.store.database import Database
-from loops.store.queue import Queue
 from loops.store.schema import look
 
 SECONDS = 3.0
@@ -21,22 +21,22 @@ async def healthz(request: Request) -> Response:
 async def readyz(request: Request) -> Response:
     """200 when deliveries and turns can be taken, else 503. Redis may be away: then all goes on, a little slower."""
     here = app_state(request)
-    return await readiness(here.database, here.queue, inbox=here.inbox.depth)
+    return await readiness(here.database, here.bus, inbox=here.inbox.depth)
 
 
-async def readiness(database: Database, queue: Queue, **more: int) -> Response:
+async def readiness(database: Database, bus: Bus, **more: int) -> Response:
     """How database and Redis are, and `more` figures beside them."""
-    schema, redis = await asyncio.gather(look(database), _redis(queue))
+    schema, redis = await asyncio.gather(look(database), _redis(bus))
     status = "ok" if schema.usable and redis == "ok" else "degraded" if schema.usable else "unavailable"
     said = {"status": status, "database": schema.says, "redis": redis, **more}
     return JSONResponse(said, 200 if schema.usable else 503)
 
 
-async def _redis(queue: Queue) -> str:
+async def _redis(bus: Bus) -> str:
     try:
         async with asyncio.timeout(SECONDS):
-            if await queue.ping():
+            if await bus.ping():
                 return "ok"
     except TimeoutError:
         pass
-    return "not reachable: work goes on at the pace of the workers' sweep"
+    return "not reachable: workers find what is due by themselves, half a second later"

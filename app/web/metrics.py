@@ -107,7 +107,8 @@ class WorkerMetrics(Figures):
         super().__init__()
         self.rounds = Counter(
             "greenloop_worker_rounds",
-            "Rounds of the worker's parts: sweep, upkeep, boxes, deliveries, arq; outcome ok, unreachable or failed.",
+            "Rounds of the worker's parts: inbox, requests, sessions, looks, left, upkeep, boxes, deliveries; "
+            "outcome ok, unreachable or failed.",
             ["part", "outcome"],
             registry=self.registry,
         )

@@ -15,7 +15,9 @@ from loops.context import Loop
 from loops.store.database import Database
 
 STALE_SECONDS = 300.0
-"""A worker whose sweep ended no round for this long hangs: a round takes milliseconds, or fails within a minute."""
+"""A worker of which a part ended no round for this long hangs: a round takes milliseconds, or fails within a minute."""
+WATCHED = ("inbox", "requests", "sessions", "looks", "left")
+"""The parts (`loops.engine.parts`) that have short rounds."""
 
 
 class Pulse:
@@ -25,32 +27,38 @@ class Pulse:
         self.loop: Loop | None = None
         self.metrics = WorkerMetrics()
         self._clock = clock
-        self._swept = clock()
+        self._ended = dict.fromkeys(WATCHED, clock())
 
     def beat(self, part: str, outcome: str) -> None:
         """A round of a part has ended; that it failed is no sign of hanging."""
         self.metrics.rounds.labels(part, outcome).inc()
-        if part == "sweep":
-            self._swept = self._clock()
+        if part in self._ended:
+            self._ended[part] = self._clock()
+
+    def waits(self) -> None:
+        """Nothing can begin yet: no part hangs."""
+        self._ended = dict.fromkeys(WATCHED, self._clock())
 
     @property
-    def still_seconds(self) -> float:
-        """Seconds since the sweep last ended a round, or since the start."""
-        return self._clock() - self._swept
+    def still(self) -> tuple[str, float]:
+        """The part that ended no round for longest, or since the start, and for how many seconds."""
+        part = min(self._ended, key=self._ended.__getitem__)
+        return part, self._clock() - self._ended[part]
 
 
 def worker_app(pulse: Pulse) -> Starlette:
     """The application of a worker's port."""
 
     async def healthz(request: Request) -> Response:
-        hangs = pulse.still_seconds > STALE_SECONDS
-        said = f"no sweep has ended for {pulse.still_seconds:.0f} s" if hangs else "ok"
+        part, seconds = pulse.still
+        hangs = seconds > STALE_SECONDS
+        said = f"no round of {part} has ended for {seconds:.0f} s" if hangs else "ok"
         return JSONResponse({"status": said}, 503 if hangs else 200)
 
     async def readyz(request: Request) -> Response:
         if pulse.loop is None:
             return JSONResponse({"status": "starting"}, 503)
-        return await readiness(pulse.loop.database, pulse.loop.queue)
+        return await readiness(pulse.loop.database, pulse.loop.bus)
 
     async def metrics(request: Request) -> Response:
         if pulse.loop is None:

@@ -8,8 +8,9 @@ from typing import Any
 
 from app.web.state import AppState
 from loops import operations
+from loops.store.bus import WORK
 
-_PRIVATE = ("row", "wake")
+_PRIVATE = ("row",)
 
 
 async def start(
@@ -19,7 +20,7 @@ async def start(
     async with here.database.write() as tx:
         tenant = await operations.tenant_of(tx, installation)
         done = await operations.start(tx, tenant, wish, surface=origin, cap=here.settings.cap, now=here.clock())
-    await here.queue.send("advance", done.row, f"advance:{done.row}:{done.wake}:started")
+    here.bus.notify(WORK)
     return done
 
 
@@ -45,7 +46,7 @@ async def cancel(here: AppState, installation: int | None, session: str, origin:
         tenant = await operations.tenant_of(tx, installation)
         done = await operations.cancel(tx, tenant, session, by=origin, surface=origin, now=here.clock())
     if done.was_open:
-        await here.queue.send("advance", done.row, f"advance:{done.row}:{done.wake}:cancel")
+        here.bus.notify(WORK)
     return done
 
 

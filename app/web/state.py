@@ -18,7 +18,6 @@ from loops.offload import Offload
 from loops.secrets.turn_redactors import TurnRedactors
 from loops.store.bus import Bus
 from loops.store.database import Database
-from loops.store.queue import Queue
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,6 @@ class AppState:
     settings: Settings
     database: Database
     bus: Bus
-    queue: Queue
     inbox: Inbox
     metrics: Metrics
     gate: Gate

@@ -250,14 +250,24 @@ WANTED: dict[str, frozenset[str] | None] = {
     "workflow_run": frozenset({"completed"}),
 }
 
-# Of these, what people did and wait for an answer to, as far as the event's name and its action tell; no hints of
-# checks, pushes and statuses, which come in great numbers.
+# Of these, what people did and wait for an answer to, as far as the event's name and its action tell.
 PEOPLE: dict[str, frozenset[str] | None] = {
     "check_run": frozenset({"rerequested", "requested_action"}),
+    "check_suite": frozenset({"rerequested"}),
     "issue_comment": None,
     "issues": None,
     "pull_request_review": None,
     "pull_request_review_comment": None,
+}
+
+# Those that come in great numbers, and of which few concern anybody.
+HINTS: dict[str, frozenset[str] | None] = {
+    "check_run": frozenset({"completed"}),
+    "check_suite": frozenset({"completed"}),
+    "pull_request": frozenset({"synchronize"}),
+    "push": None,
+    "status": None,
+    "workflow_run": None,
 }
 
 _decode_event = msgspec.json.Decoder(Event).decode
@@ -266,17 +276,23 @@ _decode_envelope = msgspec.json.Decoder(_Envelope).decode
 
 def wanted(event: str, action: str | None) -> bool:
     """Whether any rule could want this delivery, by the event's name and its `action` alone."""
-    if event not in WANTED:
-        return False
-    actions = WANTED[event]
-    return actions is None or action in actions
+    return _is_of(WANTED, event, action)
 
 
 def people_wait(event: str, action: str | None) -> bool:
     """Whether somebody may wait for an answer to this delivery, by the event's name and its `action` alone."""
-    if event not in PEOPLE:
+    return _is_of(PEOPLE, event, action)
+
+
+def is_hint(event: str, action: str | None) -> bool:
+    """Whether this delivery is one of many that say of a commit or branch that it changed, and no more."""
+    return _is_of(HINTS, event, action)
+
+
+def _is_of(kind: dict[str, frozenset[str] | None], event: str, action: str | None) -> bool:
+    if event not in kind:
         return False
-    actions = PEOPLE[event]
+    actions = kind[event]
     return actions is None or action in actions
 
 

@@ -69,9 +69,9 @@ STEPS: Mapping[type, Step] = {
 }
 
 
-async def advance(loop: Loop, session_id: int) -> None:
-    """Do all that the session needs now. Returns at once when another worker is at it."""
-    async with begun(loop.leases, loop.suspects, Session, session_id) as deaths:
+async def advance(loop: Loop, session_id: int, *, claimed: bool = False) -> None:
+    """Do all that the session needs now. Returns at once when another worker is at it; `claimed`: this one is."""
+    async with begun(loop.leases, loop.suspects, Session, session_id, claimed=claimed) as deaths:
         if deaths is None:
             return
         while True:
@@ -84,7 +84,7 @@ async def advance(loop: Loop, session_id: int) -> None:
                 break
             if not await loop.leases.again(Session, session_id):
                 break
-    await loop.bus.notify(f"session:{session_id}")
+    loop.bus.notify(f"session:{session_id}")
 
 
 async def _rounds_or_back_off(loop: Loop, session_id: int, deaths: int) -> float | None:
@@ -133,7 +133,7 @@ async def _rounds(loop: Loop, session_id: int, deaths: int) -> float | None:
         if isinstance(action, decide.Finish):
             await call_queue(loop)
             await end_box_of(loop, session)
-        await loop.bus.notify(f"session:{session_id}")
+        loop.bus.notify(f"session:{session_id}")
         if until is not None:
             await update_comment(loop, session_id)
             return until

@@ -38,12 +38,11 @@ class StartRequest:
 
 @dataclass(frozen=True)
 class Started:
-    """A session that was begun. `row` and `wake` are for waking a worker; nobody outside is shown them."""
+    """A session that was begun. `row` is its key; nobody outside is shown it."""
 
     session: str
     status: str
     row: int = field(repr=False, default=0)
-    wake: int = field(repr=False, default=0)
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,6 @@ class Cancelled:
     status: str
     was_open: bool
     row: int = field(repr=False, default=0)
-    wake: int = field(repr=False, default=0)
 
 
 async def start(tx: AsyncSession, tenant: int, wish: StartRequest, *, surface: str, cap: int, now: float) -> Started:
@@ -90,7 +88,7 @@ async def start(tx: AsyncSession, tenant: int, wish: StartRequest, *, surface: s
     topic = Topic(tenant, repository.id, SubjectKind.ISSUE, None, title, base_branch=wish.base)
     session = await begin(tx, topic, ask, owner=owner, cap=cap, now=now)
     _audit(tx, session, person.login if person else surface, surface, "started", now)
-    return Started(session.public_id, session.status, session.id, session.wake)
+    return Started(session.public_id, session.status, session.id)
 
 
 async def cancel(tx: AsyncSession, tenant: int, session: str, *, by: str, surface: str, now: float) -> Cancelled:
@@ -101,7 +99,7 @@ async def cancel(tx: AsyncSession, tenant: int, session: str, *, by: str, surfac
     if was_open:
         _audit(tx, row, by, surface, "cancelled", now)
     await tx.refresh(row)
-    return Cancelled(row.public_id, row.status, was_open, row.id, row.wake)
+    return Cancelled(row.public_id, row.status, was_open, row.id)
 
 
 def _audit(tx: AsyncSession, session: Session, actor: str, surface: str, action: str, now: float) -> None:

@@ -27,7 +27,7 @@ from loops.store.journal import Entry
 from loops.store.lookup import installation_of_session
 from loops.store.quarantine import put_aside
 from loops.store.states import TurnStatus
-from loops.store.tables import Blob, Log, Session, Turn
+from loops.store.tables import Blob, Log, Turn
 
 log = structlog.get_logger(__name__)
 
@@ -97,15 +97,15 @@ async def store_result(
     *,
     now: float,
     price: Price | None = None,
-) -> int | None:
-    """Store the result and make the session due; its `wake` then. None if it was stored before: nothing changes.
+) -> bool:
+    """Store the result and make the session due. False if it was stored before: nothing changes.
 
     `files` (what was read back, with secrets in it) goes to the parser only and is not stored. The turn's `result` is
     the protocol's, redacted and without the files, and `outcome`: {message, error, session_id, totals, retry_fresh,
     limit, failure, retry_after} as the runtime sees it. Raises TurnOver when the turn ended without a result.
     """
     if turn.result is not None:
-        return None
+        return False
     work = (turn.runtime or "command", turn.parser_state, resumed_totals(turn), result, dict(files), redactor, price)
     try:
         heavy = len(result.diff) + len(result.message) + len(result.stderr_tail) >= HEAVY
@@ -138,13 +138,13 @@ async def store_result(
             current = await tx.get_one(Turn, turn.id)
             if current.result is None:
                 raise TurnOver(f"turn {current.public_id} is {current.status}")
-            return None
+            return False
         await journal.append(
             tx, turn.session_id, [*shown.entries, ("turn_reported", bounded(summary))], at=now, turn_id=turn.id
         )
         _compare(await tx.get_one(Turn, turn.id, populate_existing=True))
         await leases.make_due(tx, turn.session_id, now)
-        return (await tx.execute(select(Session.wake).where(Session.id == turn.session_id))).scalar_one()
+    return True
 
 
 def _compare(turn: Turn) -> None:

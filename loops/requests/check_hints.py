@@ -16,6 +16,7 @@ from loops.conversations.watching import watch, watch_again
 from loops.requests.decision import Decision
 from loops.requests.labels import is_among, label_of
 from loops.requests.late_checks import is_red, nothing_red, take_late
+from loops.requests.triage import nobody_waits
 from loops.sessions.known_accounts import remember_installation, remember_person, remember_repository
 from loops.store.leases import make_due
 from loops.store.locking import locked
@@ -48,7 +49,7 @@ async def take_hint(loop: Loop, hint: Hint) -> Decision:
     if late := await take_late(loop, repo, hint):
         return late
     if not hint.failed:
-        return Decision("ignored", f"nobody waits for the checks of {hint.sha[:12]}")
+        return nobody_waits(hint.sha)
     return await _unasked(loop, repo, hint)
 
 

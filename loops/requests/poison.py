@@ -32,7 +32,7 @@ async def understood(loop: Loop, delivery: Delivery, *, apart: bool = False) -> 
     """
     body = delivery.body or b""
     if not apart and len(body) < LARGE:
-        return _read(delivery.event, body, loop.me)
+        return read_delivery(delivery.event, body, loop.me)
     outcome = await loop.offload.run(delivery.installation_id, read_apart, delivery.event, body, loop.me)
     if isinstance(outcome, BadPayload):
         raise outcome
@@ -42,12 +42,13 @@ async def understood(loop: Loop, delivery: Delivery, *, apart: bool = False) -> 
 def read_apart(event: str, body: bytes, me: Me) -> Outcome | BadPayload:
     """In the other process: a payload that is none is an answer, not a failure."""
     try:
-        return _read(event, body, me)
+        return read_delivery(event, body, me)
     except BadPayload as error:
         return error
 
 
-def _read(event: str, body: bytes, me: Me) -> Outcome:
+def read_delivery(event: str, body: bytes, me: Me) -> Outcome:
+    """What a delivery means to us. Raises BadPayload."""
     return triggers.decide(parse(event, body), me)
 
 

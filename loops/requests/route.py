@@ -1,4 +1,4 @@
-"""A delivery becomes a decision: a conversation begun or woken, a hint passed on, a refusal recorded."""
+"""A delivery on its own becomes a decision: a conversation begun or woken, a look at checks, a refusal recorded."""
 
 import structlog
 from sqlalchemy import update
@@ -13,7 +13,9 @@ from loops.requests.check_hints import take_hint, take_opened
 from loops.requests.decision import Decision
 from loops.requests.lifecycle_events import take_lifecycle_event
 from loops.requests.poison import say_so, set_aside, understood
+from loops.requests.record import record
 from loops.requests.take_request import decline, take_request
+from loops.requests.triage import NOT_OURS
 from loops.requests.uninstalled import UNINSTALLED_TRIES, is_uninstalled, uninstalled
 from loops.store.begun import begun
 from loops.store.database import Database
@@ -28,9 +30,9 @@ MOST_DEATHS = 2
 """Processes that may end over a delivery, or readings of it that fail, before it is put aside."""
 
 
-async def route(loop: Loop, guid: str) -> None:
-    """Handle one delivery. Returns at once when another worker is at it or it is done."""
-    async with begun(loop.leases, loop.suspects, Delivery, guid) as deaths:
+async def route(loop: Loop, guid: str, *, claimed: bool = False) -> None:
+    """Handle one delivery. Returns at once when another worker is at it or it is done; `claimed`: this one is at it."""
+    async with begun(loop.leases, loop.suspects, Delivery, guid, claimed=claimed) as deaths:
         if deaths is not None:
             await _route(loop, guid, deaths)
 
@@ -39,7 +41,7 @@ async def _route(loop: Loop, guid: str, deaths: int) -> None:
     async with loop.database.read() as tx:
         delivery = await tx.get(Delivery, guid)
     if delivery is None or delivery.status == "done":
-        await _release(loop.database, guid, None)
+        await _release(loop, guid, None)
         return
     try:
         if deaths >= MOST_DEATHS:
@@ -49,17 +51,17 @@ async def _route(loop: Loop, guid: str, deaths: int) -> None:
     except BadPayload as error:
         decision = Decision("unreadable", str(error))
     except errors.RateLimited as error:
-        await _release(loop.database, guid, error.retry_at)
+        await _release(loop, guid, error.retry_at)
         return
     except Exception as error:
         tries = delivery.tries + 1
         log.warning("delivery.failed", guid=guid, delivery_event=delivery.event, tries=tries, exc_info=error)
         if tries < _most_tries(error):
-            await _release(loop.database, guid, loop.clock() + min(BACK_OFF_LIMIT, 0.5 * 2**tries))
+            await _release(loop, guid, loop.clock() + min(BACK_OFF_LIMIT, 0.5 * 2**tries))
             return
         if is_uninstalled(error):
             await uninstalled(loop, delivery.installation_id or 0)
-            await _record(loop.clock, loop.database, guid, Decision("noted", "the App is not installed there any more"))
+            await _record(loop, guid, Decision("noted", "the App is not installed there any more"))
             return
         if isinstance(error, Withheld):
             decision = await set_aside(loop, delivery, str(error))
@@ -68,7 +70,7 @@ async def _route(loop: Loop, guid: str, deaths: int) -> None:
                 await _suspended(loop.clock, loop.database, delivery.installation_id)
             decision = Decision("failed", f"{type(error).__name__}: {error}")
             await say_so(loop, delivery, type(error).__name__)
-    await _record(loop.clock, loop.database, guid, decision)
+    await _record(loop, guid, decision)
     log.info("delivery.done", guid=guid, decision=decision.what, reason=decision.reason, session=decision.session_id)
 
 
@@ -95,7 +97,7 @@ def _installation(outcome: Request | Hint | Declined | LifecycleEvent) -> int:
 
 async def _handle(loop: Loop, guid: str, outcome: Outcome) -> Decision:
     if not isinstance(outcome, Ignored) and not _installation(outcome):
-        return Decision("ignored", "it names no installation: it is no webhook of the App")
+        return NOT_OURS
     match outcome:
         case Request():
             return await take_request(loop, guid, outcome)
@@ -111,29 +113,15 @@ async def _handle(loop: Loop, guid: str, outcome: Outcome) -> Decision:
             return Decision("ignored", outcome.reason)
 
 
-async def _record(clock: Clock, database: Database, guid: str, decision: Decision) -> None:
-    async with database.write() as tx:
-        await tx.execute(
-            update(Delivery)
-            .where(Delivery.guid == guid)
-            .values(
-                status="done",
-                decision=decision.what,
-                reason=decision.reason[:1000],
-                session_id=decision.session_id,
-                handled_at=clock(),
-                due_at=None,
-                lease_until=None,
-                lease_by=None,
-                begun=0,
-            )
-        )
+async def _record(loop: Loop, guid: str, decision: Decision) -> None:
+    async with loop.database.write() as tx:
+        await record(tx, loop.leases.worker, {guid: decision}, loop.clock())
 
 
-async def _release(database: Database, guid: str, due_at: float | None) -> None:
-    async with database.write() as tx:
+async def _release(loop: Loop, guid: str, due_at: float | None) -> None:
+    async with loop.database.write() as tx:
         await tx.execute(
             update(Delivery)
-            .where(Delivery.guid == guid)
+            .where(Delivery.guid == guid, Delivery.lease_by == loop.leases.worker)
             .values(due_at=due_at, lease_until=None, lease_by=None, begun=0, tries=Delivery.tries + 1)
         )

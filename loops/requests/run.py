@@ -22,6 +22,7 @@ from loops.requests.replies import answer, audit
 from loops.sessions.ask import Ask
 from loops.sessions.ask_columns import options_json
 from loops.sessions.known_accounts import remember_installation, remember_person, remember_repository
+from loops.store.bus import WORK
 from loops.store.database import Database
 
 
@@ -67,8 +68,7 @@ async def run(
         if session.config is None or taken is not AskOutcome.JOINED:
             session.config = settings
         audit(loop.clock, tx, request, taken.value, session)
-        wake = session.wake
-    await loop.queue.send("advance", session.id, f"advance:{session.id}:{wake}:{taken.value}")
+    loop.bus.notify(WORK)
     return Decision(taken.value, request.why.value, session.id)
 
 

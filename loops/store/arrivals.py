@@ -10,12 +10,14 @@ from typing import Protocol
 from sqlalchemy import make_url
 from sqlalchemy.dialects.postgresql import insert
 
+from github.webhooks.events import is_hint, people_wait
 from loops.store.database import Database
+from loops.store.states import Lane
 from loops.store.tables import Delivery
 
 COLUMNS = (
     "guid", "event", "action", "installation_id", "repository_id", "body", "received_at", "status", "tries", "due_at",
-    "wake",
+    "wake", "lane",
 )  # fmt: skip
 ROWS_A_STATEMENT = 64
 """One step of SQLite takes a whole statement, and gives up Python's lock once for it instead of once a row."""
@@ -36,7 +38,10 @@ class Arrival:
 
 
 class Arrivals(Protocol):
-    """Where arrivals are stored."""
+    """Where arrivals are stored. `groups_at_once`: how many calls of `store` may be under way."""
+
+    @property
+    def groups_at_once(self) -> int: ...
 
     async def store(self, group: Sequence[Arrival]) -> None:
         """Store all of them, durably, or raise."""
@@ -45,19 +50,30 @@ class Arrivals(Protocol):
     async def close(self) -> None: ...
 
 
+def lane_of(event: str, action: str | None) -> Lane:
+    """Where a delivery waits to be looked at."""
+    if people_wait(event, action):
+        return Lane.PEOPLE
+    return Lane.HINTS if is_hint(event, action) else Lane.NEWS
+
+
 def arrivals(database: Database) -> Arrivals:
     """The fastest way into `database` that is durable."""
     return SqliteArrivals(make_url(database.url).database or "") if database.sqlite else TableArrivals(database)
 
 
 class TableArrivals:
-    """Through the shared pool."""
+    """Through the shared pool. Several groups are on their way at once: each mostly waits for its answer."""
+
+    groups_at_once = 4
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def store(self, group: Sequence[Arrival]) -> None:
-        rows = [dict(zip(COLUMNS, _row(arrival), strict=True)) for arrival in group]
+        # in one order: two groups that hold the same deliveries would wait for each other
+        ordered = sorted(group, key=lambda arrival: arrival.guid)
+        rows = [dict(zip(COLUMNS, _row(arrival), strict=True)) for arrival in ordered]
         async with self._database.write() as tx:
             await tx.execute(insert(Delivery).on_conflict_do_nothing(), rows)
 
@@ -67,6 +83,8 @@ class TableArrivals:
 
 class SqliteArrivals:
     """A connection and a thread of its own: half the cost of a delivery, and no wait for the process's other writes."""
+
+    groups_at_once = 1
 
     def __init__(self, file: str) -> None:
         self._file = file
@@ -115,7 +133,7 @@ class SqliteArrivals:
 def _row(arrival: Arrival) -> tuple[object, ...]:
     return (
         arrival.guid, arrival.event, arrival.action, arrival.installation_id, arrival.repository_id, arrival.body,
-        arrival.received_at, "new", 0, arrival.received_at, 0,
+        arrival.received_at, "new", 0, arrival.received_at, 0, int(lane_of(arrival.event, arrival.action)),
     )  # fmt: skip
 
 

@@ -10,9 +10,11 @@ from loops.store.leases import Leased, Leases, key_of
 
 
 @contextlib.asynccontextmanager
-async def begun(leases: Leases, suspects: asyncio.Lock, table: Leased, key: int | str) -> AsyncIterator[int | None]:
+async def begun(
+    leases: Leases, suspects: asyncio.Lock, table: Leased, key: int | str, *, claimed: bool = False
+) -> AsyncIterator[int | None]:
     """Hold the row while the block runs: how many processes have ended over it so far, or None where another worker is
-    at it.
+    at it. `claimed`: it is held already (`loops.store.claims`).
 
     One over which a process has ended is held with no other such beside it, so that the guilty one is found out. Who
     gives the row back in the block clears its `begun`: it came to an end. A block that is cancelled (the worker ends in
@@ -20,7 +22,7 @@ async def begun(leases: Leases, suspects: asyncio.Lock, table: Leased, key: int 
     """
     async with contextlib.AsyncExitStack() as stack:
         deaths = 0
-        if not await leases.take(table, key, table.begun == 0, begun=1):
+        if not claimed and not await leases.take(table, key, table.begun == 0, begun=1):
             left = await _left(leases, table, key)
             if left is None:
                 yield None
@@ -36,19 +38,15 @@ async def begun(leases: Leases, suspects: asyncio.Lock, table: Leased, key: int 
         try:
             yield deaths
         except asyncio.CancelledError:
-            await asyncio.shield(_count(leases, table, key, 0))
+            await asyncio.shield(leases.let_go(table, key))
             raise
 
 
 async def came_through(leases: Leases, table: Leased, key: int | str) -> None:
     """A step of the row that is held has ended well: what ended processes before is not what comes now."""
-    await _count(leases, table, key, 1)
-
-
-async def _count(leases: Leases, table: Leased, key: int | str, begun: int) -> None:
     async with leases.database.write() as tx:
         mine = (key_of(table) == key, table.lease_by == leases.worker)
-        await tx.execute(update(table).where(*mine).values(begun=begun))
+        await tx.execute(update(table).where(*mine).values(begun=1))
 
 
 async def _left(leases: Leases, table: Leased, key: int | str) -> tuple[int, str | None] | None:

@@ -13,29 +13,52 @@ log = structlog.get_logger(__name__)
 
 CHANNEL = "greenloop:wake"
 BACK_OFF = 1.0
+LAST_SECONDS = 1.0
+"""For what is still to be published at the end."""
+WORK = "work"
+"""The topic of workers: there is something due in the database."""
 
 
 class Bus:
-    """Topics are short strings (`box:NAME`, `session:ID`, `inbox`). A message that Redis lost costs only time."""
+    """Topics are short strings without a newline (`box:NAME`, `session:ID`). A message that Redis lost costs only time.
+
+    Nobody waits for Redis: what is told while a message is on its way goes out with the next one, each topic once.
+    """
 
     def __init__(self, url: str) -> None:
         self._redis = redis.Redis.from_url(url, socket_timeout=5, socket_connect_timeout=5)
         self._waiting: dict[str, set[asyncio.Event]] = {}
-        self._task: asyncio.Task[None] | None = None
+        self._unsent: dict[str, None] = {}
+        self._told = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        self._task = asyncio.create_task(self._listen(), name="bus")
+        self._tasks = [
+            asyncio.create_task(self._listen(), name="bus.listen"),
+            asyncio.create_task(self._publish(), name="bus.publish"),
+        ]
 
     async def close(self) -> None:
-        if self._task:
-            await end(self._task)
+        """Publish what was told last, and end. Does not wait for a dead Redis."""
+        for task in self._tasks:
+            await end(task)
+        with contextlib.suppress(redis.RedisError, OSError, TimeoutError):
+            async with asyncio.timeout(LAST_SECONDS):
+                await self._send()
         await self._redis.aclose()
 
-    async def notify(self, topic: str) -> None:
-        """Wake everybody who waits for `topic`, here and elsewhere. Never raises for a dead Redis."""
+    def notify(self, topic: str) -> None:
+        """Wake everybody who waits for `topic`, here at once and elsewhere as soon as Redis tells them."""
         self._wake(topic)
-        with contextlib.suppress(redis.RedisError, OSError):
-            await self._redis.publish(CHANNEL, topic)
+        self._unsent[topic] = None
+        self._told.set()
+
+    async def ping(self) -> bool:
+        """Whether Redis answers."""
+        try:
+            return bool(await self._redis.ping())
+        except (redis.RedisError, OSError):
+            return False
 
     @contextlib.contextmanager
     def listening(self, topic: str) -> Iterator[asyncio.Event]:
@@ -54,6 +77,21 @@ class Bus:
         for event in self._waiting.get(topic, ()):
             event.set()
 
+    async def _publish(self) -> None:
+        while True:
+            await self._told.wait()
+            self._told.clear()
+            try:
+                await self._send()
+            except (redis.RedisError, OSError):
+                await asyncio.sleep(BACK_OFF)  # who listens tells of the outage
+
+    async def _send(self) -> None:
+        if self._unsent:
+            topics = "\n".join(self._unsent)
+            self._unsent.clear()
+            await self._redis.publish(CHANNEL, topics)
+
     async def _listen(self) -> None:
         lost = False
         while True:
@@ -65,8 +103,8 @@ class Bus:
                     lost = False
                     while True:
                         message = await pubsub.get_message(ignore_subscribe_messages=True, timeout=2)
-                        if message is not None:
-                            self._wake(message["data"].decode())
+                        for topic in message["data"].decode().split("\n") if message is not None else ():
+                            self._wake(topic)
             except (redis.RedisError, OSError) as error:
                 if not lost:
                     log.warning("bus.lost", error=str(error), retry_in=BACK_OFF)

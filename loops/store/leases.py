@@ -66,6 +66,15 @@ class Leases:
             )
         return _rows(done) == 1
 
+    async def let_go(self, table: Leased, *keys: int | str, at: float | None = None) -> None:
+        """Give rows back as if they had not been taken; they are due at once, or `at` that time."""
+        async with self.database.write() as tx:
+            await tx.execute(
+                update(table)
+                .where(key_of(table).in_(keys), table.lease_by == self.worker)
+                .values(lease_until=None, lease_by=None, begun=0, due_at=self.clock() if at is None else at)
+            )
+
     @contextlib.asynccontextmanager
     async def kept(self, table: Leased, key: int | str) -> AsyncIterator[None]:
         """Renews the lease while the block runs; the block is cancelled if the lease was lost to another worker."""

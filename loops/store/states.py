@@ -1,6 +1,6 @@
 """The states and kinds that rows carry: closed sets, stored as the text they are."""
 
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from typing import Any
 
 from sqlalchemy import Dialect, String, TypeDecorator
@@ -82,6 +82,21 @@ class PullState(StrEnum):
     OPEN = "open"
     CLOSED = "closed"
     MERGED = "merged"
+
+
+class Lane(IntEnum):
+    """Which deliveries come first: the lower, the sooner.
+
+    PEOPLE, NEWS and HINTS were not looked at yet, and are told apart by event and action alone. The others were, and
+    each is handled on its own: what a person asks for, what changed at GitHub, a look at checks that nobody waits for.
+    """
+
+    PEOPLE = 0
+    NEWS = 1
+    HINTS = 2
+    REQUEST = 3
+    CHANGE = 4
+    LOOK = 5
 
 
 OPEN_SESSION = (SessionStatus.PENDING, SessionStatus.RUNNING, SessionStatus.WAITING)

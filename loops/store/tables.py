@@ -5,14 +5,17 @@ from typing import Any
 from sqlalchemy import (
     ForeignKey,
     Index,
+    SmallInteger,
     String,
     UniqueConstraint,
     false,
+    text,
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
 from loops.store.base import Base, Key
 from loops.store.states import (
+    Lane,
     Origin,
     PullState,
     SessionStatus,
@@ -21,6 +24,9 @@ from loops.store.states import (
     TurnKind,
     TurnStatus,
 )
+
+_WAITS = "status = 'new' AND lease_until IS NULL"
+_HELD = "lease_until IS NOT NULL"
 
 
 class Installation(Base):
@@ -66,7 +72,13 @@ class Delivery(Base):
     """One webhook, kept from the moment it is acknowledged. `status`: new, done. `decision`: what became of it."""
 
     __tablename__ = "deliveries"
-    __table_args__ = (Index("deliveries_open", "status", "due_at"),)
+    __table_args__ = (
+        Index(
+            "deliveries_due", "lane", "installation_id", "due_at",
+            sqlite_where=text(_WAITS), postgresql_where=text(_WAITS),
+        ),
+        Index("deliveries_leased", "lease_until", sqlite_where=text(_HELD), postgresql_where=text(_HELD)),
+    )  # fmt: skip
 
     guid: Mapped[str] = mapped_column(String(100), primary_key=True)
     event: Mapped[str]
@@ -81,6 +93,8 @@ class Delivery(Base):
     session_id: Mapped[int | None]
     tries: Mapped[int] = mapped_column(default=0)
     begun: Mapped[int] = mapped_column(server_default="0", default=0)  # times it was begun since it last came to an end
+    lane: Mapped[int] = mapped_column(SmallInteger, server_default="0", default=int(Lane.PEOPLE))
+    about: Mapped[str | None] = mapped_column(String(64))  # of a LOOK: what it is about; one of each is enough
     due_at: Mapped[float | None]
     lease_until: Mapped[float | None]
     lease_by: Mapped[str | None]
@@ -98,6 +112,7 @@ class Session(Base):
     __tablename__ = "sessions"
     __table_args__ = (
         Index("sessions_due", "due_at"),
+        Index("sessions_leased", "lease_until", sqlite_where=text(_HELD), postgresql_where=text(_HELD)),
         Index("sessions_subject", "repository_id", "subject_kind", "subject_number"),
         Index("sessions_branch", "repository_id", "branch"),
         Index("sessions_head", "repository_id", "head_sha"),

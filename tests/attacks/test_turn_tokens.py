@@ -104,7 +104,7 @@ async def test_a_poll_that_was_open_when_its_box_was_given_up_gets_nothing_of_th
     async with shared.database.write() as tx:
         await tx.execute(update(Box).where(Box.name == "ann").values(token_hash=token_hash("of the next pod")))
         await tx.execute(update(Turn).values(status="ready"))
-    await shared.bus.notify("box:ann")
+    shared.bus.notify("box:ann")
     assert (await poll).status_code == 204
     assert (await row(shared)).status == "ready"
 

@@ -58,7 +58,7 @@ async def check_quarantine(settings: Settings) -> list[Finding]:
 
 async def check_redis(settings: Settings) -> list[Finding]:
     from app.process.valkey import RedisUnavailable, binary
-    from loops.store.queue import Queue
+    from loops.store.bus import Bus
 
     if not settings.redis_url:
         try:
@@ -66,13 +66,13 @@ async def check_redis(settings: Settings) -> list[Finding]:
         except RedisUnavailable as error:
             return [Finding("Redis", "fail", str(error), "Set GREENLOOP_REDIS_URL to a Redis or Valkey server.")]
         return [Finding("Redis", "ok", "our own, started by `greenloop up`")]
-    queue = Queue(settings.redis_url)
+    bus = Bus(settings.redis_url)
     try:
-        if await queue.ping():
+        if await bus.ping():
             return [Finding("Redis", "ok", "answers")]
     finally:
-        await queue.close()
-    mend = "Check GREENLOOP_REDIS_URL; until then work goes on at the pace of the workers' sweep."
+        await bus.close()
+    mend = "Check GREENLOOP_REDIS_URL; until then workers find what is due by themselves, half a second later."
     return [Finding("Redis", "fail", "does not answer", mend)]
 
 

@@ -68,7 +68,7 @@ async def _hand_out(here: AppState, box: str, token: str, holding: str | None) -
         await store_report(here, found.turn, protocol.Result("credentials", message=str(error)), {})
         return None
     here.metrics.assignments.inc()
-    await here.bus.notify(f"session:{found.turn.session_id}")
+    here.bus.notify(f"session:{found.turn.session_id}")
     return JSONResponse(assign_turn.as_told(found, env, files))
 
 

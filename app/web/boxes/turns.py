@@ -29,6 +29,7 @@ from loops.protocol.access import Asking, NoSuchEvidence, TurnOver
 from loops.protocol.results import log_of, most_bytes, store_object, store_result
 from loops.protocol.store_output import store_output
 from loops.secrets.redact import Redactor
+from loops.store.bus import WORK
 from loops.store.states import TurnStatus
 from loops.store.tables import Session, Turn
 
@@ -128,7 +129,7 @@ async def _output(request: Request, here: AppState, asked: Asking) -> Response:
     taken = await store_output(here.database, turn, sent, data, redactor, here.offload, now=here.clock(), price=price)
     if taken.events:
         here.metrics.output.inc(taken.answer.offset - turn.output_offset)
-        await here.bus.notify(f"session:{turn.session_id}")
+        here.bus.notify(f"session:{turn.session_id}")
     return JSONResponse(asdict(taken.answer))
 
 
@@ -180,7 +181,7 @@ async def store_report(here: AppState, turn: Turn, sent: protocol.Result, files:
     """Store how the turn ended, once, and have its session go on."""
     written = await here.credentials.read_back(turn, files) if files and turn.result is None else ()
     await _end_tokens(here, turn)
-    wake = await store_result(
+    new = await store_result(
         here.database,
         turn,
         sent,
@@ -190,12 +191,12 @@ async def store_report(here: AppState, turn: Turn, sent: protocol.Result, files:
         now=here.clock(),
         price=here.settings.price_of(turn.model),
     )
-    if wake is None:
+    if not new:
         return
     here.metrics.results.labels(sent.reason[:32]).inc()
     log.info("turn.reported", turn=turn.public_id, reason=sent.reason, exit_code=sent.exit_code)
-    await here.queue.send("advance", turn.session_id, job=f"advance:{turn.session_id}:{wake}")
-    await here.bus.notify(f"session:{turn.session_id}")
+    here.bus.notify(WORK)
+    here.bus.notify(f"session:{turn.session_id}")
 
 
 def routes() -> list[Route]:

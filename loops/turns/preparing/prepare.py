@@ -107,7 +107,7 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
         if chosen.profile is not None and in_box(chosen.profile, loop.options):
             text += f"; the login of the account {chosen.profile.name!r} is in this box (GREENLOOP_BOX_LOGINS)"
         await journal.append(tx, session.id, [("status", {"text": text})], at=now, turn_id=turn.id)
-    await loop.bus.notify(f"box:{placed.box.name}")
+    loop.bus.notify(f"box:{placed.box.name}")
     return None
 
 

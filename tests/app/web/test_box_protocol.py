@@ -93,7 +93,7 @@ async def test_a_box_that_waits_gets_a_new_turn_at_once(
     await asyncio.sleep(0.3)
     async with shared.database.write() as tx:
         await tx.execute(update(Turn).values(status="ready"))
-    await shared.bus.notify("box:ann")
+    shared.bus.notify("box:ann")
     async with asyncio.timeout(60):
         assert (await waiting).json()["turn"] == "t_1"
 

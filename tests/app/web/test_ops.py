@@ -18,7 +18,7 @@ from app.logging import configure
 from app.process.worker import run
 from app.settings import Settings
 from app.web.app import create_app, server
-from app.web.ops import STALE_SECONDS, Pulse, worker_app
+from app.web.ops import STALE_SECONDS, WATCHED, Pulse, worker_app
 from github.emulator import LocalGitHub
 from loops.store.database import Database
 from loops.store.migrations import upgrade
@@ -67,7 +67,7 @@ async def test_a_worker_says_how_it_is_and_what_it_did(tmp_path: Path, sqlite_ur
             assert (await until(http, "/readyz", 200)).json()["database"] == "ok"
             assert (await http.get("/healthz")).json() == {"status": "ok"}
             async with asyncio.timeout(60):
-                while 'greenloop_worker_rounds_total{outcome="ok",part="sweep"}' not in (
+                while 'greenloop_worker_rounds_total{outcome="ok",part="inbox"}' not in (
                     figures := (await http.get("/metrics")).text
                 ):
                     await asyncio.sleep(0.05)
@@ -110,16 +110,18 @@ async def test_a_worker_waits_for_the_tables_and_says_so_in_one_line(
             stop.set()
 
 
-async def test_a_worker_whose_sweep_hangs_is_not_alive_and_one_that_fails_is() -> None:
+async def test_a_worker_of_which_a_part_hangs_is_not_alive_and_one_of_which_parts_fail_is() -> None:
     now = [0.0]
     pulse = Pulse(clock=lambda: now[0])
     async with httpx.AsyncClient(transport=httpx.ASGITransport(worker_app(pulse)), base_url="http://x") as http:
         now[0] = STALE_SECONDS + 1
         dead = await http.get("/healthz")
-        assert dead.status_code == 503 and "no sweep has ended for 301 s" in dead.text
-        pulse.beat("upkeep", "ok")
+        assert dead.status_code == 503 and "no round of inbox has ended for 301 s" in dead.text
+        for part in ("upkeep", *WATCHED[:-1]):
+            pulse.beat(part, "ok")
+        assert WATCHED[-1] in (await http.get("/healthz")).text
         assert (await http.get("/healthz")).status_code == 503
-        pulse.beat("sweep", "failed")
+        pulse.beat(WATCHED[-1], "failed")
         assert (await http.get("/healthz")).status_code == 200
         assert (await http.get("/readyz")).status_code == 503, "it has not begun"
 

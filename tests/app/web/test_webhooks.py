@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 
 import httpx
 import pytest
-import redis.asyncio as redis
 from asgi_lifespan import LifespanManager
 from sqlalchemy import select
 
@@ -16,7 +15,7 @@ from app.settings import Settings
 from app.web.app import create_app
 from app.web.state import AppState
 from github.webhooks.signature import sign
-from loops.store.queue import QUEUE
+from loops.store.bus import WORK, Bus
 from loops.store.tables import Delivery
 from tests.app.conftest import SECRET
 from tests.databases import on_sqlite
@@ -267,11 +266,12 @@ async def test_a_dead_redis_delays_and_loses_nothing(settings: Settings) -> None
     assert (ready.status_code, ready.json()["status"]) == (200, "degraded")
 
 
-async def test_a_stored_delivery_triggers_a_worker(http: httpx.AsyncClient, redis_url: str) -> None:
-    guid = uuid.uuid4().hex
-    await deliver(http, COMMENT, guid=guid)
-    async with redis.Redis.from_url(redis_url) as queue:
+async def test_a_stored_delivery_is_told_to_workers(http: httpx.AsyncClient, redis_url: str) -> None:
+    worker = Bus(redis_url)
+    await worker.start()
+    with worker.listening(WORK) as rung:
         async with asyncio.timeout(60):
-            while await queue.zscore(QUEUE, f"route:{guid}") is None:
-                await asyncio.sleep(0.01)
-        await queue.delete(QUEUE)
+            while not rung.is_set():  # until it has subscribed, nothing is heard
+                await deliver(http, COMMENT, guid=uuid.uuid4().hex)
+                await asyncio.sleep(0.02)
+    await worker.close()

@@ -56,4 +56,4 @@ async def happen(shared: AppState, session_id: int, *entries: tuple[str, dict[st
     async with shared.database.write() as tx:
         await journal.append(tx, session_id, entries, at=1_790_000_010.0, turn_id=1)
     if notify:
-        await shared.bus.notify(f"session:{session_id}")
+        shared.bus.notify(f"session:{session_id}")

@@ -48,7 +48,7 @@ async def test_a_person_watches_a_session_live_on_a_phone_and_nothing_runs_that_
         await expect(blocks.first).to_contain_text("The whole.")
         async with shared.database.write() as tx:
             await tx.execute(update(Session).values(status="completed", outcome="green"))
-        await shared.bus.notify(f"session:{session_id}")
+        shared.bus.notify(f"session:{session_id}")
         await expect(page.locator(".state.good")).to_have_text("Green")
         await expect(page.locator("#live")).to_be_hidden()
         assert await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

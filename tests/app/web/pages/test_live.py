@@ -78,7 +78,7 @@ async def test_events_arrive_as_they_happen_and_end_with_the_session(
         assert new[1] == "2" and "while watching" in new[2]
         async with shared.database.write() as tx:
             await tx.execute(update(Session).values(status="completed", outcome="green"))
-        await shared.bus.notify(f"session:{session_id}")
+        shared.bus.notify(f"session:{session_id}")
         assert "Green" in (await take(stream, "state"))[2]
         await take(stream, "end")
 
