@@ -1,91 +1,99 @@
-"""One installation cannot take more than its share of the inbox and the workers."""
+"""One installation cannot take more than its share of the inbox and the workers, on either database."""
 
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
-from app.process.wiring import open_loop
-from app.process.worker import run as run_worker
-from loops.engine import tasks
+from loops.context import Loop
+from loops.engine import parts
+from loops.engine.parts import Inbox, Steps
 from loops.store.arrivals import Arrival, arrivals
-from loops.store.queue import QUEUE, connect
+from loops.store.begun import begun
+from loops.store.database import Database
+from loops.store.leases import Leases
+from loops.store.states import Lane
 from loops.store.tables import Delivery
-from tests.e2e.house import House, house
 
 LOUD, QUIET = 1, 2
 
 
 @pytest.fixture
-async def home(tmp_path: Path) -> AsyncIterator[House]:
-    """Without a worker: each test has its own."""
-    async with house(tmp_path, run=None, worker_jobs=4) as opened:
-        opened.stop.set()
-        await asyncio.sleep(1)
-        yield opened
+async def loop(database: Database) -> AsyncIterator[Loop]:
+    yield cast(Loop, SimpleNamespace(database=database, leases=Leases(database, "worker", 10), clock=time.time))
 
 
-def delivery(guid: str, installation: int, event: str = "status", age: float = 100.0) -> Arrival:
-    return Arrival(guid, event, "created", installation, 7, b"{}", time.time() - age)
-
-
-async def stored(home: House, *all_of_them: Arrival) -> None:
-    inbox = arrivals(home.database)
-    await inbox.store(all_of_them)
+async def stored(loop: Loop, installation: int, event: str, count: int) -> None:
+    inbox = arrivals(loop.database)
+    action = "created" if event == "issue_comment" else None
+    at = time.time() - 100
+    await inbox.store(
+        [Arrival(f"{event}-{installation}-{n}", event, action, installation, 7, b"{}", at) for n in range(count)]
+    )
     await inbox.close()
 
 
-async def test_what_a_loud_installation_sends_waits_behind_a_quiet_ones_and_its_people_come_before_its_hints(
-    home: House,
+async def test_what_a_loud_installation_sends_waits_behind_people_and_takes_turns_with_a_quiet_one(
+    loop: Loop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hints = [delivery(f"hint-{number}", LOUD) for number in range(700)]
-    asked = delivery("asked", LOUD, "issue_comment", age=1)
-    sent = [*hints, asked, delivery("quiet-1", QUIET, age=3), delivery("quiet-2", QUIET, age=2)]
-    ours = {each.guid for each in sent}
-    await stored(home, *sent)
-    redis_url = str(home.settings.redis_url)
-    async with open_loop(home.settings, redis_url, "a worker") as loop:
-        await tasks.sweep(loop)
-    redis = connect(redis_url)
-    try:
-        queued = [name.decode().split(":")[1] for name in await redis.zrange(QUEUE, 0, -1)]
-    finally:
-        await redis.aclose(close_connection_pool=True)
-    order = [guid for guid in queued if guid in ours]
-    assert set(order[:2]) == {"asked", "quiet-1"}
-    assert "quiet-2" in order[2:4]
-    assert len(queued) >= tasks.SWEEP_LIMIT
+    batches: list[list[str]] = []
+
+    async def noted(_: Loop, guids: list[str]) -> None:
+        batches.append(guids)
+
+    monkeypatch.setattr(parts, "route_batch", noted)
+    await stored(loop, LOUD, "status", 700)
+    await stored(loop, QUIET, "push", 3)
+    await stored(loop, LOUD, "issue_comment", 1)
+    inbox = Inbox(loop, asyncio.Event())
+    for _ in range(2):
+        await inbox.round()
+    assert batches[0] == ["issue_comment-1-0"]
+    assert {guid for guid in batches[1] if not guid.startswith("status")} == {"push-2-0", "push-2-1", "push-2-2"}
 
 
 async def test_steps_that_last_leave_places_in_the_worker_to_other_installations(
-    home: House, monkeypatch: pytest.MonkeyPatch
+    loop: Loop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun: list[str] = []
-    quiet = asyncio.Event()
+    started: list[str] = []
+    over = asyncio.Event()
 
-    async def lasting(loop: Any, guid: str) -> None:
-        async with loop.database.read() as tx:
-            loud = (await tx.get_one(Delivery, guid)).installation_id == LOUD
-        begun.append(guid)
-        if not loud:
-            quiet.set()
+    async def lasting(_: Loop, guid: str, *, claimed: bool) -> None:
+        started.append(guid)
         await over.wait()
 
-    over = asyncio.Event()
-    monkeypatch.setattr(tasks, "route", lasting)
-    await stored(home, *(delivery(f"loud-{number}", LOUD) for number in range(30)))
-    stop = asyncio.Event()
-    working = asyncio.create_task(run_worker(home.settings, str(home.settings.redis_url), stop=stop))
-    try:
-        while len(begun) < 3:
-            await asyncio.sleep(0.05)
-        await stored(home, delivery("quiet", QUIET))
-        await asyncio.wait_for(quiet.wait(), 60)
-        assert len(begun) == 4
-    finally:
-        over.set()
-        stop.set()
-        await working
+    monkeypatch.setattr(parts, "route", lasting)
+    rung = asyncio.Event()
+    steps = Steps(loop, rung, 4, Lane.PEOPLE)
+    await stored(loop, LOUD, "issue_comment", 30)
+    await steps.round()
+    await stored(loop, QUIET, "issue_comment", 30)
+    for _ in range(2):
+        rung.set()
+        await steps.round()
+    assert [guid.split("-")[1] for guid in started] == ["1", "1", "1", "2"]
+    over.set()
+    await steps.drain(10)
+    assert rung.is_set(), "whoever waits for a place is told"
+
+
+async def test_a_step_that_does_not_end_is_cut_off_and_its_row_is_due_again(
+    loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "route", _endless)
+    await stored(loop, LOUD, "issue_comment", 1)
+    steps = Steps(loop, asyncio.Event(), 1, Lane.PEOPLE)
+    await steps.round()
+    await steps.drain(0)
+    async with loop.database.read() as tx:
+        row = await tx.get_one(Delivery, "issue_comment-1-0")
+    assert (row.status, row.begun, row.lease_by) == ("new", 0, None)
+    assert row.due_at is not None
+
+
+async def _endless(loop: Any, guid: str, *, claimed: bool) -> None:
+    async with begun(loop.leases, asyncio.Lock(), Delivery, guid, claimed=claimed):
+        await asyncio.Event().wait()
