@@ -38,23 +38,27 @@ def web(host: HostOption = "127.0.0.1", port: PortOption = 8080, ops_port: OpsPo
 
 def worker(host: HostOption = "127.0.0.1", ops_port: OpsPortOption = 0) -> None:
     """Run a worker: the steps of the loop. `--ops-port` serves /healthz, /readyz and /metrics."""
+    import uvloop
+
     from app.process.worker import run
 
     with one_line_errors():
         settings = _settings()
         redis_url = _redis_url(settings)
         with _ops(host, ops_port) as ops:
-            asyncio.run(run(settings, redis_url, ops=ops))
+            uvloop.run(run(settings, redis_url, ops=ops))
 
 
 def up(host: HostOption = "127.0.0.1", port: PortOption = 8080) -> None:
     """Run everything in one process on this machine: SQLite, an embedded Redis, local boxes."""
+    import uvloop
+
     from app.commands.up import run
 
     with one_line_errors():
         settings = _settings()
         with listen(host, port) as listening, listen_for_boxes(settings, host) as boxes:
-            asyncio.run(run(settings, listening, boxes))
+            uvloop.run(run(settings, listening, boxes))
 
 
 def migrate(
