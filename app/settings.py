@@ -92,7 +92,7 @@ class Settings(BaseSettings, LoopOptions):
         [], description="Networks (JSON list) of proxies in front: their connections are bounded in all only."
     )
     worker_jobs: int = Field(
-        20, description="Steps of sessions one worker runs at once, and as many of what people ask for; they wait for the network."
+        20, description="Steps of sessions that one worker runs at once, and as many of what people ask for besides."
     )
     log_json: bool = Field(True, description="Log lines as JSON; false: for a terminal.")
     log_level: str = Field("info", description="debug, info, warning or error.")

@@ -21,6 +21,7 @@ from app.web.side_server import SideServer
 from github.client.errors import Unreachable
 from loops.boxes.reaper import reap
 from loops.boxes.troubles import follow_troubles
+from loops.context import Loop
 from loops.engine.parts import parts
 from loops.requests.missed_deliveries import redeliver_missed
 from loops.store import schema
@@ -91,7 +92,7 @@ async def _opened(
             if type(error).__name__ != told:
                 told = type(error).__name__
                 log.warning("worker.waits", why=f"GitHub does not say who we are: {error}")
-        pulse.beat("sweep", "waiting")  # who waits does not hang
+        pulse.waits()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(stop.wait(), GITHUB_PAUSE)
     return None
