@@ -25,6 +25,7 @@ Clock = Callable[[], float]
 class Loop:
     """The loop's surroundings. `box_key` is the secret from which the tokens of boxes are derived.
 
+    `on_box_lost` hears the state of each box that was lost with a turn in it, for whoever counts them.
     `suspects` is held while something is handled over which a process has died: one at a time.
     """
 
@@ -43,6 +44,7 @@ class Loop:
     clock: Clock = time.time
     offload: Offload = field(default_factory=Offload)
     suspects: asyncio.Lock = field(default_factory=asyncio.Lock)
+    on_box_lost: Callable[[str], None] = field(default=lambda state: None)
 
     @property
     def web_urls(self) -> tuple[str, str]:

@@ -1,6 +1,6 @@
 """How the loop behaves: the part of the settings that `loops` reads. `app.settings.Settings` adds the process's own."""
 
-from typing import Literal
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -11,6 +11,7 @@ from loops.runtimes.registry import UnknownRuntimeError, get
 from loops.runtimes.spec import Price
 
 BoxIsolation = Literal["repository", "person", "session"]
+NightHour = Annotated[int, Field(ge=0, le=23)]
 
 
 class LoopOptions(BaseModel):
@@ -132,6 +133,12 @@ class LoopOptions(BaseModel):
     box_limit: int = Field(50, ge=1, description="Boxes that may be up at once, spares included; others wait in line.")
     box_limit_installation: int = Field(10, ge=1, description="Boxes of one installation that may be up at once.")
     box_warm: int = Field(0, ge=0, description="Spare boxes kept up, which first turns take instead of waiting.")
+    box_warm_night: int | None = Field(
+        None, ge=0, description="Spare boxes kept up in the hours of box_night; none given: as many as by day."
+    )
+    box_night: tuple[NightHour, NightHour] = Field(
+        (20, 6), description="When the night begins and ends, in hours of UTC: [20, 6] is from 20:00 to 6:00."
+    )
     box_room_minutes: float = Field(
         60, gt=0, description="How long a turn waits for a cluster without room for its box before that is an error."
     )

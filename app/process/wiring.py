@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import structlog
 from starlette.applications import Starlette
@@ -73,7 +73,9 @@ async def open_boxes(settings: Settings) -> Boxes:
 
 
 @contextlib.asynccontextmanager
-async def open_loop(settings: Settings, redis_url: str, worker: str) -> AsyncIterator[Loop]:
+async def open_loop(
+    settings: Settings, redis_url: str, worker: str, on_box_lost: Callable[[str], None] = lambda state: None
+) -> AsyncIterator[Loop]:
     """The surroundings of one worker's steps, closed at the end of the block. Raises what `identity_of` does."""
     async with contextlib.AsyncExitStack() as stack:
         database = Database(settings.database)
@@ -100,6 +102,7 @@ async def open_loop(settings: Settings, redis_url: str, worker: str) -> AsyncIte
             service_url=settings.box_service_url,
             web_url=settings.github_web_url.rstrip("/"),
             box_key=box_key(settings.encryption_key_list()),
+            on_box_lost=on_box_lost,
         )
 
 

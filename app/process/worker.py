@@ -87,7 +87,8 @@ async def _opened(
     told = ""
     while not stop.is_set():
         try:
-            return await stack.enter_async_context(open_loop(settings, redis_url, worker_name()))
+            opening = open_loop(settings, redis_url, worker_name(), on_box_lost=pulse.metrics.count_lost_box)
+            return await stack.enter_async_context(opening)
         except PASSING as error:
             if type(error).__name__ != told:
                 told = type(error).__name__

@@ -9,10 +9,13 @@ from starlette.responses import PlainTextResponse, Response
 
 from app.gateway.figures import GatewayFigures
 from app.web.signin.local import local
+from k8s.boxes import BoxState
+from k8s.runner import protocol
 from loops.store import quarantine
 from loops.store.database import Database
 from loops.store.tables import Delivery, Session, Turn
 
+OTHER = "other"
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -96,8 +99,15 @@ class Metrics(Figures):
         self.results = Counter(
             "greenloop_turn_results", "Results that boxes reported, by reason.", ["reason"], registry=self.registry
         )
+        for reason in (*protocol.REASONS, OTHER):
+            # what is counted for the first time rises from 0: of a series that begins with 1 Prometheus sees no rise
+            self.results.labels(reason)
         self.watchers = Gauge("greenloop_page_watchers", "Open live streams.", registry=self.registry)
         self.gateways = GatewayFigures(self.registry)
+
+    def count_result(self, reason: str) -> None:
+        """Count a box's report; a reason that nobody knows makes no series of its own."""
+        self.results.labels(reason if reason in protocol.REASONS else OTHER).inc()
 
 
 class WorkerMetrics(Figures):
@@ -112,6 +122,18 @@ class WorkerMetrics(Figures):
             ["part", "outcome"],
             registry=self.registry,
         )
+        self.boxes_lost = Counter(
+            "greenloop_boxes_lost",
+            "Boxes lost with a turn in them, by what they came to.",
+            ["state"],
+            registry=self.registry,
+        )
+        for state in BoxState:
+            self.boxes_lost.labels(state.value)
+
+    def count_lost_box(self, state: str) -> None:
+        """Count a box that a turn has lost."""
+        self.boxes_lost.labels(state).inc()
 
 
 async def metrics(request: Request) -> Response:

@@ -57,6 +57,10 @@ RUNNER_RESTARTED = "runner_restarted"
 DISK_FULL = "disk_full"
 OUT_OF_MEMORY = "out_of_memory"
 REPORT_FAILED = "report_failed"
+REASONS = (
+    *(EXITED, TIMEOUT, CANCELLED, FETCH_FAILED, START_FAILED, TOO_MANY_CHANGES, TOO_LARGE, RUNNER_RESTARTED),
+    *(DISK_FULL, OUT_OF_MEMORY, REPORT_FAILED),
+)
 
 # What a runner is doing (`Output.state`).
 FETCHING = "fetching"

@@ -114,6 +114,7 @@ async def look_at_box(loop: Loop, session: Session, action: decide.LookAtBox) ->
             fresh.trouble_at = None
         await _meet(tx, loop, fresh, failure)
     if failure.what != "wait":
+        loop.on_box_lost(status.state.value)
         await _end_tokens(loop, fresh)
     if failure.what == "wait":
         if status.crowded:

@@ -16,11 +16,13 @@ from loops.protocol.tokens import renew_token
 from loops.store.database import Database, alone
 from loops.store.leases import make_due
 from loops.store.locking import locked
-from loops.store.states import OPEN_SESSION, TurnStatus
+from loops.store.states import OPEN_SESSION, TurnKind, TurnStatus
 from loops.store.tables import Box, Session, Turn
 
 HOLDING = (TurnStatus.QUEUED, TurnStatus.READY, TurnStatus.RUNNING)
 LOCK = "boxes"
+REPAIR_WAITS_SECONDS = 900.0
+"""So long people go before a repair that red checks began; after that it has its place by age, as everybody has."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,8 @@ async def read_queue(tx: AsyncSession, loop: Loop, *, turn_id: int | None = None
         .where(or_(Turn.retry_at.is_(None), Turn.retry_at <= now))
         .order_by(Turn.id)
     )
-    queued = [(turn.id, session.installation_id, owner_key(loop.options, session, turn)) for turn, session in found]
+    line = sorted(found, key=lambda row: (_may_wait(row[0], now), row[0].id))
+    queued = [(turn.id, session.installation_id, owner_key(loop.options, session, turn)) for turn, session in line]
     if not queued:
         return {}
     busy = set((await tx.execute(busy_boxes())).scalars())
@@ -68,6 +71,11 @@ async def read_queue(tx: AsyncSession, loop: Loop, *, turn_id: int | None = None
     return schedule(
         (Waiting(turn, where, key, key not in homes) for turn, where, key in queued), up, bounds(loop.options)
     )
+
+
+def _may_wait(turn: Turn, now: float) -> bool:
+    """Whether the turn stands behind those of people: a repair that nobody looks at, until it has waited long."""
+    return turn.kind is TurnKind.CHECKS and turn.requested_by is None and now - turn.created_at < REPAIR_WAITS_SECONDS
 
 
 async def take_slot(loop: Loop, session: Session, turn_id: int) -> Slot | Wait | None:

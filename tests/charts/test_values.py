@@ -108,6 +108,8 @@ def test_the_values_of_boxes_reach_the_service(monkeypatch: pytest.MonkeyPatch) 
         "limit": 7,
         "limitPerInstallation": 2,
         "warm": 3,
+        "warmNight": 0,
+        "night": [22, 5],
         "idleMinutes": 9,
         "homeDays": 5,
         "pod": {"runtimeClass": "gvisor", "nodeSelector": {"pool": "boxes"}},
@@ -116,6 +118,7 @@ def test_the_values_of_boxes_reach_the_service(monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setenv(name, value)
     found = Settings()
     assert (found.box_isolation, found.box_limit, found.box_limit_installation, found.box_warm) == ("session", 7, 2, 3)
+    assert (found.box_warm_night, found.box_night) == (0, (22, 5))
     assert (found.box_idle_minutes, found.box_home_days) == (9, 5)
     assert (found.box_pod.runtime_class, found.box_pod.node_selector) == ("gvisor", {"pool": "boxes"})
 
@@ -125,7 +128,10 @@ def test_the_defaults_of_the_chart_are_those_of_the_service(monkeypatch: pytest.
     for name, value in one(render(NEEDED), "ConfigMap", "greenloop")["data"].items():
         monkeypatch.setenv(name, value)
     found = Settings()
-    same = ("box_isolation", "box_limit", "box_limit_installation", "box_warm", "box_idle_minutes", "box_home_days")
+    same = [
+        *("box_isolation", "box_limit", "box_limit_installation", "box_warm", "box_warm_night", "box_night"),
+        *("box_idle_minutes", "box_home_days"),
+    ]
     assert [getattr(found, name) for name in same] == [getattr(plain, name) for name in same]
     assert found.box_pod == plain.box_pod
 

@@ -117,7 +117,9 @@ class House:
         web = server(open_web(self.settings, redis_url), boxes=boxes, signals=False)
         serving = asyncio.create_task(web.serve([listening]))
         self.stop = asyncio.Event()
-        working = asyncio.create_task(run_worker(self.settings, redis_url, stop=self.stop))
+        ops = listen(self.host, 0)
+        self.worker_url = f"http://{self.host}:{ops.getsockname()[1]}"
+        working = asyncio.create_task(run_worker(self.settings, redis_url, stop=self.stop, ops=ops))
 
         async def end_web() -> None:
             web.should_exit = True

@@ -193,7 +193,7 @@ async def store_report(here: AppState, turn: Turn, sent: protocol.Result, files:
     )
     if not new:
         return
-    here.metrics.results.labels(sent.reason[:32]).inc()
+    here.metrics.count_result(sent.reason)
     log.info("turn.reported", turn=turn.public_id, reason=sent.reason, exit_code=sent.exit_code)
     here.bus.notify(WORK)
     here.bus.notify(f"session:{turn.session_id}")

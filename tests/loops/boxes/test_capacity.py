@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select, update
 
 from github.webhooks.outcomes import Repo
-from loops.boxes.capacity import Slot, call_queue, end_longest_idle, take_slot
+from loops.boxes.capacity import REPAIR_WAITS_SECONDS, Slot, call_queue, end_longest_idle, take_slot
 from loops.boxes.owners import blank
 from loops.boxes.queue import Wait, Why
 from loops.context import Loop
@@ -91,6 +91,20 @@ async def test_fifty_people_at_once_never_share_a_spare(loop: Loop) -> None:
     assert sorted(box.person_id or 0 for box in found) == [100 + number for number in range(50)]
     for worker in workers:
         await worker.database.close()
+
+
+async def test_people_go_before_repairs_until_those_have_waited_long(loop: Loop) -> None:
+    narrow = loop_of(loop.database, running_sessions=1)
+    holder = await asked(loop, 1, 1)
+    assert isinstance(await take_slot(narrow, *holder), Slot)
+    repair, person = await asked(loop, 2, 2), await asked(loop, 3, 3)
+    async with loop.database.write() as tx:
+        await tx.execute(update(Turn).where(Turn.id == repair[1]).values(requested_by=None, kind="checks"))
+    places = [await take_slot(narrow, *each) for each in (repair, person)]
+    assert places == [Wait(Why.TURNS, 2), Wait(Why.TURNS, 1)]
+    async with loop.database.write() as tx:
+        await tx.execute(update(Turn).where(Turn.id == repair[1]).values(created_at=NOW - REPAIR_WAITS_SECONDS))
+    assert [await take_slot(narrow, *each) for each in (repair, person)] == [Wait(Why.TURNS, 1), Wait(Why.TURNS, 2)]
 
 
 async def test_a_person_keeps_the_spare_they_took_and_its_home(loop: Loop) -> None:

@@ -1,4 +1,5 @@
 from collections.abc import AsyncIterator, Mapping
+from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -9,6 +10,7 @@ from sqlalchemy import select, update
 from github.webhooks.outcomes import Repo
 from k8s.boxes import BoxesUnavailable, BoxSpec, BoxState, BoxStatus, Known, Reconciled
 from loops.boxes.reaper import end_box_of, known_boxes, reap
+from loops.boxes.warm_spares import spares_at
 from loops.context import Loop
 from loops.conversations.asking import take
 from loops.options import LoopOptions
@@ -266,6 +268,25 @@ async def test_spares_are_never_idle_and_too_many_go_with_their_homes(loop: Loop
     await reap(warm(loop, 1))
     assert len(await names(loop)) == 1
     assert [what for what, _ in asked(loop)].count("delete_home") == 1
+
+
+@pytest.mark.parametrize(
+    ("night", "at", "spares"),
+    [
+        ((20, 6), "19:59", 4),
+        ((20, 6), "20:00", 1),
+        ((20, 6), "05:59", 1),
+        ((20, 6), "06:00", 4),
+        ((0, 6), "23:30", 4),
+        ((0, 6), "00:00", 1),
+        ((3, 3), "03:30", 4),
+    ],
+)
+def test_fewer_spares_are_kept_up_by_night(night: tuple[int, int], at: str, spares: int) -> None:
+    now = datetime.fromisoformat(f"2026-11-30T{at}:00+00:00").timestamp()
+    options = LoopOptions(box_warm=4, box_warm_night=1, box_night=night)
+    assert spares_at(options, now) == spares
+    assert spares_at(options.model_copy(update={"box_warm_night": None}), now) == 4
 
 
 async def test_spares_leave_the_room_to_people(loop: Loop) -> None:

@@ -108,6 +108,7 @@ def loop_of(database: Database) -> Loop:
         options=LoopOptions(),
         clock=lambda: NOW + 60,
         boxes=SimpleNamespace(status=status),
+        on_box_lost=lambda state: None,
         vault=Vault([Fernet.generate_key().decode()]),
     )
     return cast(Loop, made)
