@@ -1,7 +1,7 @@
 """The merge queue of a branch: each pull request is tried on those before it, and merged when its checks are green.
 
 As documented: https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/managing-a-merge-queue
-Groups have one pull request, and are made of merge commits; there is no waiting for a group to fill or for late checks.
+Groups have one pull request, merged as the rule says; there is no waiting for a group to fill or for late checks.
 """
 
 from collections.abc import Iterator
@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from github.emulator.acts import issues, pulls, pushes
+from github.emulator.acts import issues, merges, pulls, pushes
+from github.emulator.acts.pushes import Merging
 from github.emulator.forge import Event, Forge
 from github.emulator.git import commits, refs
-from github.emulator.git.commits import Commit, Person
 from github.emulator.git.refs import Update
 from github.emulator.git.repository import ZERO
 from github.emulator.rules import merging, rollup
@@ -32,7 +32,7 @@ class CannotQueue(Exception):
 
 @dataclass(eq=False)
 class Entry:
-    """A pull request in line: its merge `sha` on `base`, which is the head of its branch or the merge before it."""
+    """A pull request in line, merged as `sha` on `base`, which is the head of its branch or the one before it."""
 
     id: int
     pull: Pull
@@ -47,6 +47,11 @@ class Entry:
 
 def has_queue(repository: Repository, branch: str) -> bool:
     return any(rule["type"] == "merge_queue" for _, rule in rules_for(repository, branch))
+
+
+def _method(repository: Repository, branch: str) -> str:
+    rules = [rule for _, rule in rules_for(repository, branch) if rule["type"] == "merge_queue"]
+    return str((rules[0].get("parameters") or {}).get("merge_method", "MERGE")).lower() if rules else "merge"
 
 
 class MergeQueue:
@@ -149,7 +154,8 @@ class MergeQueue:
             ref = f"refs/heads/{pull.base_ref}"
             refs.move(repository.git, ref, entry.sha, entry.base)
             moved = Update(entry.base, entry.sha, ref)
-            pushes.pushed(self._forge, repository, moved, entry.by, merged_by="merge_queue_merge")
+            merged = Merging(pull, "merge_queue_merge")
+            pushes.pushed(self._forge, repository, moved, entry.by, merging=merged)
             return True
         if any(rollup.failed(self._store, repository, need, entry.sha) for need in needs):
             self._drop(entry, "CI_FAILURE", entry.by)
@@ -157,16 +163,10 @@ class MergeQueue:
         return False
 
     def _try(self, entry: Entry) -> bool:
-        """Make the merge on `entry.base`; False where that conflicts."""
-        git, pull = entry.pull.repository.git, entry.pull
-        tree = git.merge_tree(entry.base, pull.head_sha)
-        if tree is None:
-            return False
-        who = Person("GitHub", "noreply@github.com", self._forge.now())
-        message = f"Merge pull request #{pull.number} from {pull.head_label.replace(':', '/')}\n\n{pull.issue.title}"
-        commit = Commit("", tree, (entry.base, pull.head_sha), who, who, message)
-        entry.sha = commits.write(git, commit, self._store.signer.sign).sha
-        return True
+        """Merge it on `entry.base`; False where that conflicts."""
+        way = merges.Way(_method(entry.pull.repository, entry.pull.base_ref))
+        entry.sha = merges.merged_onto(self._forge, entry.pull, entry.base, way, entry.by) or ""
+        return bool(entry.sha)
 
     def _begin(self, entry: Entry) -> None:
         """The branch of the group, and the word that its checks are wanted."""

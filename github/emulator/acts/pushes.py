@@ -1,5 +1,6 @@
 """A ref moved, by git or by REST: who must hear of it."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from github.emulator.acts import checks, issues, pulls
@@ -8,6 +9,7 @@ from github.emulator.git import commits, diff
 from github.emulator.git.refs import Update
 from github.emulator.git.repository import EMPTY_TREE, ZERO, GitRepository
 from github.emulator.store.activities import Activity
+from github.emulator.store.issues import Pull
 from github.emulator.store.repositories import Repository
 from github.emulator.store.users import User
 from github.emulator.views.commits import account
@@ -16,11 +18,16 @@ Json = dict[str, Any]
 MAX_COMMITS = 2048
 
 
-def pushed(forge: Forge, repository: Repository, update: Update, by: User, *, merged_by: str = "") -> None:
-    """Tell everybody: `create`/`delete`, `push`, pull requests of the branch, check suites and workflows.
+@dataclass(frozen=True)
+class Merging:
+    """The pull request that the push merges, whatever commits it is made of; `kind` is that of its activity."""
 
-    `merged_by`: the kind of activity where a pull request was merged.
-    """
+    pull: Pull
+    kind: str
+
+
+def pushed(forge: Forge, repository: Repository, update: Update, by: User, *, merging: Merging | None = None) -> None:
+    """Tell everybody: `create`/`delete`, `push`, pull requests of the branch, check suites and workflows."""
     repository.pushed_at = repository.updated_at = repository.moved[update.ref] = forge.now()
     branch = update.ref.removeprefix("refs/heads/") if update.ref.startswith("refs/heads/") else None
     tag = update.ref.removeprefix("refs/tags/") if update.ref.startswith("refs/tags/") else None
@@ -33,8 +40,8 @@ def pushed(forge: Forge, repository: Repository, update: Update, by: User, *, me
     if update.new == ZERO:
         forge.emit("delete", None, brief, repository, by)
     if branch is not None:
-        _remember(forge, repository, update, by, merged_by or _kind(repository.git, update))
-        _follow_branch(forge, repository, branch, update, by)
+        _remember(forge, repository, update, by, merging.kind if merging else _kind(repository.git, update))
+        _follow_branch(forge, repository, branch, update, by, merging.pull if merging else None)
     commit = repository.git.resolve(update.new) if update.new != ZERO else None
     if branch is not None and commit is not None:
         checks.suites_requested(forge, repository, commit, branch, update.old, by)
@@ -54,7 +61,9 @@ def _remember(forge: Forge, repository: Repository, update: Update, by: User, ki
     rows.add(Activity(rows.new_id(), repository, update.ref, update.old, update.new, kind, by, forge.now()))
 
 
-def _follow_branch(forge: Forge, repository: Repository, branch: str, update: Update, by: User) -> None:
+def _follow_branch(
+    forge: Forge, repository: Repository, branch: str, update: Update, by: User, merging: Pull | None
+) -> None:
     for pull in list(forge.store.pulls):
         if not pull.open:
             continue
@@ -64,7 +73,7 @@ def _follow_branch(forge: Forge, repository: Repository, branch: str, update: Up
             elif pull.head_sha != update.new:
                 pulls.synchronized(forge, pull, pull.head_sha, update.new, by)
         if pull.repository is repository and pull.base_ref == branch and update.new != ZERO:
-            if repository.git.is_ancestor(pull.head_sha, update.new):
+            if pull is merging or repository.git.is_ancestor(pull.head_sha, update.new):
                 pulls.merged(forge, pull, update.new, by)
             else:
                 pull.base_sha = update.new

@@ -1,16 +1,17 @@
 """A merge queue tries a pull request together with its base: what is red there is repaired on the pull request."""
 
 from pathlib import Path
+from typing import Any
 
 from loops.store.tables import Session
-from tests.e2e.acts import RIGHT, asked, comment_says, push
-from tests.e2e.house import House, house
+from tests.e2e.acts import RIGHT, asked, comment_says, content, push
+from tests.e2e.house import REPOSITORY, House, house
 
 FILES = {
     "check.sh": 'test "$(cat value.txt)" = right\n',
     ".github/workflows/ci.yml": """\
 name: CI
-on: {pull_request: null, push: {branches: ["gh-readonly-queue/**"]}}
+on: [pull_request, merge_group]
 jobs:
   test:
     runs-on: ubuntu-latest
@@ -28,15 +29,28 @@ else:
 """
 
 
-async def queued(home: House, pull: int, head: str) -> str:
-    """What a merge queue does first: a branch of its own with the pull request merged into its base."""
-    main = (await home.get("git/ref/heads/main"))["object"]["sha"]
-    await home.post("alice", "git/refs", {"ref": "refs/heads/scratch", "sha": main})
-    merged = await home.post("alice", "merges", {"base": "scratch", "head": head})
-    await home.post("alice", "git/refs/heads/scratch", {}, method="DELETE")
-    name = f"refs/heads/gh-readonly-queue/main/pr-{pull}-{main}"
-    await home.post("alice", "git/refs", {"ref": name, "sha": merged["sha"]})
-    return str(merged["sha"])
+QUEUE: list[dict[str, Any]] = [
+    {"type": "merge_queue", "parameters": {"merge_method": "SQUASH"}},
+    {"type": "required_status_checks", "parameters": {"required_status_checks": [{"context": "test"}]}},
+]
+ENQUEUE = "mutation($i: ID!) {enqueuePullRequest(input: {pullRequestId: $i}) {mergeQueueEntry {position}}}"
+
+
+async def enqueue(home: House, number: int | None) -> None:
+    """Alice puts a pull request into the merge queue."""
+    pull = await home.get(f"pulls/{number}")
+    body = {"query": ENQUEUE, "variables": {"i": pull["node_id"]}}
+    answer = (await home.http("alice").post("/graphql", json=body)).json()
+    assert answer.get("data", {}).get("enqueuePullRequest"), answer
+
+
+async def merged(home: House, number: int | None) -> None:
+    """Wait until the queue has merged the pull request."""
+
+    async def look() -> bool:
+        return bool((await home.get(f"pulls/{number}"))["merged"])
+
+    await home.until(look)
 
 
 async def again(home: House, first: Session) -> Session:
@@ -58,21 +72,27 @@ async def test_a_pull_request_that_is_green_alone_and_red_in_the_queue_is_repair
         first = await home.ended()
         assert first.outcome == "green"
         await push(home, "check.sh", FILES["check.sh"] + "test -e extra.txt\n")
-        await queued(home, first.pull_number or 0, first.head_sha or "")
+        home.local.add_ruleset(REPOSITORY, "queue", ["refs/heads/main"], QUEUE)
+        await enqueue(home, first.pull_number)
         session = await again(home, first)
         await comment_says(home, number, "all checks are green", "put it there again")
         turns = await home.turns()
+        await enqueue(home, first.pull_number)
+        await merged(home, first.pull_number)
+        extra = await content(home, "extra.txt", "main")
         refs = await home.get("git/matching-refs/heads/gh-readonly-queue/")
     assert (session.id, session.outcome, [turn.kind for turn in turns]) == (first.id, "green", ["issue", "checks"])
-    assert len(refs) == 1
+    assert (extra, refs) == ("x", [])
 
 
 async def test_a_pull_request_that_passes_in_the_queue_is_nobodys_push_and_no_news(tmp_path: Path) -> None:
     async with house(tmp_path, run=None, files=FILES) as home:
+        home.local.add_ruleset(REPOSITORY, "queue", ["refs/heads/main"], QUEUE)
         home.agent(RIGHT)
         await asked(home, "make it right")
         first = await home.ended()
-        await queued(home, first.pull_number or 0, first.head_sha or "")
+        await enqueue(home, first.pull_number)
+        await merged(home, first.pull_number)
         handled = await home.handled("check_suite", 2)
         session = await home.ended()
     assert [each.reason for each in handled if each.decision != "hint"] == ["a merge queue's own branch"]

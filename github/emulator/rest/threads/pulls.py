@@ -1,8 +1,9 @@
 """Pull requests."""
 
 from github.emulator.acts import issues as issue_acts
+from github.emulator.acts import merges, pushes
 from github.emulator.acts import pulls as acts
-from github.emulator.acts import pushes
+from github.emulator.acts.pushes import Merging
 from github.emulator.api.access import holds
 from github.emulator.api.call import Answer, Call, Listing, diff_answer
 from github.emulator.api.route import Route
@@ -217,15 +218,26 @@ def merge(call: Call) -> Answer:
     acts.compute_merge(call.store, pull)
     state = merging.mergeable_state(call.store, pull)
     if not pull.open or state in ("dirty", "blocked", "draft"):
+        raise Refusal(405, "Pull Request is still a draft" if state == "draft" else "Pull Request is not mergeable")
+    way = _way(call)
+    try:
+        merges.check(pull, way)
+    except merges.MergeRefused as refused:
+        raise Refusal(405, str(refused)) from refused
+    sha = merges.merged_onto(call.forge, pull, pull.base_sha, way, call.user)
+    if sha is None or sha == pull.base_sha:
         raise Refusal(405, "Pull Request is not mergeable")
-    title = call.get("commit_title") or f"Merge pull request #{pull.number} from {pull.head_label.replace(':', '/')}"
-    made = merge_commit(call, pull.base_sha, pull.head_sha, f"{title}\n\n{pull.issue.title}")
-    if made is None:
-        raise Refusal(405, "Pull Request is not mergeable")
-    ref = f"refs/heads/{pull.base_ref}"
-    refs.move(call.repository.git, ref, made.sha, pull.base_sha)  # what the branch requires, the pull request has met
-    pushes.pushed(call.forge, call.repository, Update(pull.base_sha, made.sha, ref), call.user, merged_by="pr_merge")
-    return Answer(200, {"sha": made.sha, "merged": True, "message": "Pull Request successfully merged"})
+    moved = Update(pull.base_sha, sha, f"refs/heads/{pull.base_ref}")
+    refs.move(call.repository.git, moved.ref, sha, moved.old)  # what the branch requires, the pull request has met
+    pushes.pushed(call.forge, call.repository, moved, call.user, merging=Merging(pull, "pr_merge"))
+    return Answer(200, {"sha": sha, "merged": True, "message": "Pull Request successfully merged"})
+
+
+def _way(call: Call) -> merges.Way:
+    method = call.get("merge_method") or "merge"
+    if method not in merges.NAMES:
+        raise invalid("PullRequest", "merge_method", message=f"merge_method must be one of {', '.join(merges.NAMES)}")
+    return merges.Way(method, call.get("commit_title") or None, call.get("commit_message"))
 
 
 def is_merged(call: Call) -> Answer:
