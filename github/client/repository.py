@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from github.client.app import GitHubApp
 from github.client.errors import GitHubError, Invalid, NotFound, PermissionMissing, RateLimited
-from github.client.http.answers import rate_limit
+from github.client.http.answers import is_secondary, rate_limit
 from github.client.http.connections import FRESH
 from github.client.http.transport import Answer
 from github.client.scopes import Scope
@@ -154,7 +154,7 @@ def _graphql_error(found: list[Mapping[str, Any]], headers: Mapping[str, str], n
     first = found[0]
     kind = str(first.get("type") or "")
     text = f"GraphQL: {'; '.join(str(each.get('message') or each) for each in found)}"
-    if kind in ("RATE_LIMITED", "RATE_LIMIT"):  # GitHub uses both
+    if kind in ("RATE_LIMITED", "RATE_LIMIT") or is_secondary(text):  # GitHub uses both
         return rate_limit(text, text, "POST graphql", 200, headers, now)
     if kind == "NOT_FOUND":
         return NotFound(text, request="POST graphql", status=200)

@@ -84,7 +84,7 @@ def _limited(
 ) -> errors.RateLimited | None:
     if status not in (403, 422, 429):
         return None
-    secondary = _SECONDARY.search(said) is not None
+    secondary = is_secondary(said)
     if status == 422 and not secondary:
         return None
     used_up = headers.get("x-ratelimit-remaining") == "0" and "not accessible" not in said
@@ -93,12 +93,17 @@ def _limited(
     return None
 
 
+def is_secondary(said: str) -> bool:
+    """Whether GitHub's message speaks of a secondary limit. GraphQL answers 200 then, with a `type` of another kind."""
+    return _SECONDARY.search(said) is not None
+
+
 def rate_limit(
     text: str, said: str, request: str, status: int, headers: Mapping[str, str], now: float
 ) -> errors.RateLimited:
     """The limit in an answer that speaks of one, until the time that its headers tell. `said` is GitHub's message."""
     after = _number(headers.get("retry-after"))
-    primary = headers.get("x-ratelimit-remaining") == "0" and _SECONDARY.search(said) is None
+    primary = headers.get("x-ratelimit-remaining") == "0" and not is_secondary(said)
     if primary:
         retry_at = max(_number(headers.get("x-ratelimit-reset")) or 0.0, now + (after or 1.0))
     else:

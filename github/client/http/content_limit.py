@@ -7,6 +7,10 @@ import re
 from collections import deque
 from dataclasses import dataclass, field
 
+import httpx
+
+from github.client.http.mutations import creates, mutation_of
+
 # seconds, and how many in them: nine tenths of what is allowed, since GitHub counts by its own clock
 WINDOWS = ((60.0, 72), (3600.0, 450))
 BESIDES = 0.75
@@ -16,10 +20,13 @@ _FOR_PEOPLE = re.compile(r"/(?:issues|comments|pulls|reviews|replies)$")
 _BESIDES = re.compile(r"/check-runs$")
 
 
-def share_of(method: str, path: str) -> float:
+def share_of(request: httpx.Request) -> float:
     """Which share of the limits a request may use; 0 for one that creates no content."""
-    if method != "POST":
+    path = request.url.path
+    if request.method != "POST":
         return 0.0
+    if creates(mutation_of(request)):
+        return 1.0
     return 1.0 if _FOR_PEOPLE.search(path) else BESIDES if _BESIDES.search(path) else 0.0
 
 

@@ -15,6 +15,7 @@ from githubkit.throttling import BaseThrottler
 from github.client.clock import Clock
 from github.client.errors import Paced, RateLimited
 from github.client.http.content_limit import Creations, share_of
+from github.client.http.mutations import changes
 
 BURST = 60  # writes that may follow each other at once
 PER_SECOND = 1.0  # writes that are earned back
@@ -149,7 +150,7 @@ class Throttle(BaseThrottler):
     async def async_acquire(self, request: httpx.Request) -> AsyncGenerator[None, Any]:
         """Wait for the turn. Raises RateLimited while a limit holds, Paced where the request would lead to one."""
         await self._limit.check()
-        if share := share_of(request.method, request.url.path):
+        if share := share_of(request):
             await self._limit.create(share)
-        async with self._limit.writing() if self._writes and request.method != "GET" else nullcontext():
+        async with self._limit.writing() if self._writes and changes(request) else nullcontext():
             yield

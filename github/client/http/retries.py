@@ -11,6 +11,8 @@ import httpx
 from githubkit.exception import GitHubException, RequestError, RequestFailed
 from githubkit.retry import RetryOption
 
+from github.client.http.mutations import mutation_of
+
 WAITS = (0.5, 1.5)  # seconds before the second and third try
 
 # Connection never made, so nothing can have happened at the other end.
@@ -33,7 +35,7 @@ def repeatable(request: httpx.Request) -> bool:
     if request.method != "POST":
         return True
     if request.url.path.endswith("/graphql"):
-        return b'"query": "mutation' not in request.content
+        return not mutation_of(request)
     return _ONCE.search(request.url.path) is not None
 
 

@@ -35,6 +35,7 @@ class Mutations:
     def createPullRequest(self, _info: Info, input: Json) -> Json:
         repository = self._repository(input["repositoryId"])
         self._writes(repository, "pull_requests")
+        self._creates()
         names = {"baseRefName": "base", "headRefName": "head", "maintainerCanModify": "maintainer_can_modify"}
         made = self._rest(rest_pulls.create, repository, {names.get(key, key): value for key, value in input.items()})
         issue = self._hub.store.issue(repository, made["number"])
@@ -43,6 +44,7 @@ class Mutations:
     def createIssue(self, _info: Info, input: Json) -> Json:
         repository = self._repository(input["repositoryId"])
         self._writes(repository, "issues", role="read")
+        self._creates()
         wanted = set(input.get("labelIds") or [])
         labels = [row.name for row in repository.labels.values() if self._nodes.label(row)["id"] in wanted]
         made = self._rest(rest_issues.create, repository, {**input, "labels": labels})
@@ -52,6 +54,7 @@ class Mutations:
     def addComment(self, _info: Info, input: Json) -> Json:
         issue = self._conversation(input["subjectId"])
         self._writes(issue.repository, "issues", "pull_requests", role="read")
+        self._creates()
         number = {"issue_number": str(issue.number)}
         made = self._rest(rest_comments.create, issue.repository, {"body": input["body"]}, number)
         row = self._hub.store.comments.get(made["id"])
@@ -108,6 +111,7 @@ class Mutations:
         thread = self._thread(input["pullRequestReviewThreadId"])
         if self._call.actor.token is not None:
             self._writes(thread.pull.repository, "pull_requests")
+        self._creates()
         made = reviews.replied(self._hub.forge, self._nodes.remarks(thread)[0], self._call.user, input["body"])
         return self._payload(input, comment=self._nodes.remark(made))
 
@@ -190,6 +194,12 @@ class Mutations:
         )
         if not allowed:
             raise RefusedQuery("FORBIDDEN", "Resource not accessible by integration")
+
+    def _creates(self) -> None:
+        """Count what makes content, together with what REST makes; the words are those of cli/cli#4801."""
+        hub = self._hub
+        if not hub.options.enterprise and not hub.limits.may_create(self._call.actor):
+            raise RefusedQuery("UNPROCESSABLE", "was submitted too quickly")
 
     def _rest(
         self, act: Callable[[Call], Answer], repository: Repository, body: Json, params: dict[str, str] | None = None
