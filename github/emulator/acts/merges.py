@@ -49,7 +49,7 @@ def merged_onto(forge: Forge, pull: Pull, base: str, way: Way, by: User) -> str 
         return None
     web = Person("GitHub", "noreply@github.com", me.date)
     if way.method == "squash":
-        author = _person(forge, pull.issue.user)
+        author = _person(forge, pull.issue.user or by)
         commit = Commit("", tree, (base,), author, web, _squash_message(git, pull, base, way))
     else:
         title = way.title or f"Merge pull request #{pull.number} from {pull.head_label.replace(':', '/')}"
