@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from typing import Any
+from zlib import crc32
 
 from github.checks.model import ACTIONS, Check, Kind, Run
 from github.client.tokens import timestamp
@@ -63,13 +64,15 @@ def read_check_run(found: Mapping[str, Any], run: Run | None, *, is_job: bool) -
 
 
 def read_status(found: Mapping[str, Any]) -> Check:
-    """A commit status. Which app made it is told by the picture only."""
+    """A commit status. Which app made it is told by the picture only. Its context is its identity, also for GitHub: of
+    several of one context the newest counts. A number is made of it, since GraphQL tells none."""
+    context = str(found.get("context") or "default")
     state = str(found.get("state") or "pending")
     made_by = _APP_AVATAR.search(str(found.get("avatar_url") or ""))
     return Check(
         kind=Kind.STATUS,
-        id=int(found.get("id") or 0),
-        name=str(found.get("context") or "default"),
+        id=crc32(context.encode("utf-8", "replace")),
+        name=context,
         app_id=int(made_by[1]) if made_by else 0,
         app="",
         conclusion={"pending": "", "error": "failure"}.get(state, state),

@@ -55,11 +55,9 @@ def assemble(
     found += _unexplained_runs(runs, found)
     found += _unexplained_suites(suites, by_suite, check_runs, found)
     found = [replace(check, required=any(each.matches(check) for each in required)) for check in found]
-    excused = {
-        (check.kind, check.id): Excused(check, why) for check in found if (why := _excuse(check, found, by_suite))
-    }
+    excused = {_identity(check): Excused(check, why) for check in found if (why := _excuse(check, found, by_suite))}
     related = [run for run in runs if run.event not in UNRELATED]
-    counted = [check for check in found if (check.kind, check.id) not in excused and _related(check, by_suite)]
+    counted = [check for check in found if _identity(check) not in excused and _related(check, by_suite)]
     changed = [check.changed_at for check in counted] + [run.changed_at for run in related]
     return Snapshot(
         sha,
@@ -71,6 +69,11 @@ def assemble(
         excused=tuple(excused.values()),
         runs=tuple(related),
     )
+
+
+def _identity(check: Check) -> tuple[Kind, int, str]:
+    """The id; of a status its context."""
+    return check.kind, check.id, check.name if check.kind is Kind.STATUS else ""
 
 
 def _check_runs(
@@ -117,7 +120,9 @@ def _repeats(newer: Check, older: Check) -> bool:
 def _statuses(statuses: Iterable[dict[str, Any]]) -> list[Check]:
     """The newest status of each context, which is a status's identity at GitHub."""
     newest: dict[str, Check] = {}
-    for each in sorted(statuses, key=lambda each: int(each.get("id") or 0)):
+    for each in sorted(
+        statuses, key=lambda each: int(each.get("id") or 0)
+    ):  # GraphQL tells the newest alone, and no id
         check = answers.read_status(each)
         newest[check.name] = check
     return list(newest.values())

@@ -1,22 +1,39 @@
 """Everything GitHub knows of one commit's checks: check runs, suites, workflow runs, statuses, and what is required.
 
-Events are only hints; this is the truth. Reading it costs six conditional requests, and one for each workflow run that
-ran again. `github.checks.assemble` says what counts of it, `github.checks.verdict` what it means.
+Events are only hints; this is the truth. Reading it costs one query and one conditional request, and one more for each
+workflow run that ran again; four conditional requests where GraphQL is not to be had. `github.checks.assemble` says
+what counts of it, `github.checks.verdict` what it means.
 """
 
 import asyncio
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from github.checks.answers import read_run
 from github.checks.assemble import assemble
+from github.checks.head_query import HeadAnswer, TooMany, ask_head
 from github.checks.model import Required, Run, Snapshot
 from github.client.errors import Forbidden, NotFound
+from github.client.queries import QueryUnavailable
 from github.client.repository import RepositoryHandle, quoted
-from github.repositories.queries import Pull, branch
+from github.repositories.queries import Pull, branch, pull
 
 MOST = 10_000  # of one commit's check runs, suites, runs and statuses; one that has more is never green
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """What GitHub says of a commit, and of the pull request that was asked about with it."""
+
+    sha: str
+    answer: HeadAnswer
+    runs: list[Run]
+    attempts: Mapping[int, frozenset[int]]
+
+    @property
+    def pull(self) -> Pull | None:
+        return self.answer.pull
 
 
 async def snapshot(
@@ -25,52 +42,87 @@ async def snapshot(
     *,
     own_app_id: int,
     base: str | None = None,
-    pull: Pull | None = None,
+    number: int | None = None,
     max_age: float = 0.0,
     rules_age: float = 0.0,
 ) -> Snapshot:
-    """The state of the commit `sha`. `base` is the branch whose rules say what is required (a pull request's base).
+    """The state of the commit `sha`. `base` is the branch whose rules say what is required (a pull request's base),
+    `number` the pull request that may conflict with it.
 
     What GitHub said within the last `max_age` seconds will do, of the rules within `rules_age`.
 
     Raises NotFound or Invalid where there is no such commit.
     """
+    found, required = await asyncio.gather(
+        reported(repository, sha, number=number, max_age=max_age),
+        required_checks(repository, base, max_age=rules_age) if base else _nothing(),
+    )
+    return assembled(found, required, own_app_id=own_app_id)
 
+
+async def reported(
+    repository: RepositoryHandle, sha: str, *, number: int | None = None, max_age: float = 0.0
+) -> Reported:
+    """What GitHub says of the commit, without what is required. Raises NotFound or Invalid."""
+    answer, runs = await asyncio.gather(
+        _answer(repository, sha, number, max_age), _workflow_runs(repository, sha, max_age)
+    )
+    return Reported(sha, answer, runs, await _attempts(repository, runs, max_age))
+
+
+def assembled(found: Reported, required: tuple[Required, ...], *, own_app_id: int) -> Snapshot:
+    """What counts of it. Pure."""
+    answer, sha = found.answer, found.sha
+    counted = assemble(
+        sha,
+        answer.check_runs,
+        answer.suites,
+        answer.statuses,
+        found.runs,
+        required,
+        own_app_id=own_app_id,
+        conflicted=_conflicted(answer.pull, sha),
+        attempts=found.attempts,
+    )
+    lengths = len(found.runs), len(answer.check_runs), len(answer.suites), len(answer.statuses)
+    truncated = max(lengths) >= MOST
+    return replace(counted, undecided=_undecided(answer.pull, sha), truncated=truncated)
+
+
+async def _answer(repository: RepositoryHandle, sha: str, number: int | None, max_age: float) -> HeadAnswer:
+    try:
+        return await ask_head(repository, sha, number, max_age=max_age)
+    except (QueryUnavailable, TooMany):
+        return await _by_rest(repository, sha, number, max_age)
+
+
+async def _by_rest(repository: RepositoryHandle, sha: str, number: int | None, max_age: float) -> HeadAnswer:
     async def listed(what: str, key: str, **params: str | int) -> list[dict[str, Any]]:
         found = repository.pages(f"commits/{sha}/{what}", key, params=params, limit=MOST, max_age=max_age)
         return [item async for item in found]
 
-    runs, found, suites, statuses, required = await asyncio.gather(
-        _workflow_runs(repository, sha, max_age),
+    async def asked_pull() -> Pull | None:
+        return await pull(repository, number, max_age=max_age) if number is not None else None
+
+    found, suites, statuses, shown = await asyncio.gather(
         # `latest` would keep one of each name, and the jobs of a matrix may share theirs
         listed("check-runs", "check_runs", filter="all"),
         listed("check-suites", "check_suites"),
         listed("status", "statuses"),
-        required_checks(repository, base, max_age=rules_age) if base else _nothing(),
+        asked_pull(),
     )
-    attempts = await _attempts(repository, runs, max_age)
-    assembled = assemble(
-        sha,
-        found,
-        suites,
-        statuses,
-        runs,
-        required,
-        own_app_id=own_app_id,
-        conflicted=_conflicted(pull, sha),
-        attempts=attempts,
-    )
-    truncated = max(map(len, (runs, found, suites, statuses))) >= MOST
-    return replace(assembled, undecided=_undecided(pull, sha), truncated=truncated)
+    return HeadAnswer(found, suites, statuses, shown)
 
 
 async def required_checks(repository: RepositoryHandle, base: str, *, max_age: float = 0.0) -> tuple[Required, ...]:
     """What classic protection and rulesets require on the branch `base`. Neither lists the other's."""
     found: dict[Required, None] = {}
-    known = await branch(repository, base, max_age=max_age)
+    known, rules = await asyncio.gather(
+        branch(repository, base, max_age=max_age), branch_rules(repository, base, max_age=max_age)
+    )
     for name, app_id in known.required if known else ():
         found[Required(name, app_id)] = None
-    for rule in await branch_rules(repository, base, max_age=max_age):
+    for rule in rules:
         parameters = rule.get("parameters") or {}
         if rule.get("type") == "required_status_checks":
             for each in parameters.get("required_status_checks") or ():

@@ -16,6 +16,7 @@ from github.client.errors import Forbidden, Invalid, NotFound, Paced, RateLimite
 from github.client.http.rate_limit import RateLimit, Shared, Throttle
 from github.client.http.transport import Answer, Transport
 from github.client.names import Names
+from github.client.queries import Queries
 from github.client.scopes import Scope, permissions_for
 from github.client.tokens import Token, TokenBook, timestamp
 
@@ -91,6 +92,7 @@ class GitHubApp:
         self._granted: dict[int, tuple[float, Mapping[str, str]]] = {}
         self._identity: Identity | None = None
         self.names = Names(self.clock)
+        self.queries = Queries(self.clock)
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -4,14 +4,28 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
+import structlog
+
 from github.client.app import GitHubApp
-from github.client.errors import GitHubError, Invalid, NotFound, PermissionMissing, RateLimited
+from github.client.errors import (
+    GitHubError,
+    Invalid,
+    NotFound,
+    PermissionMissing,
+    RateLimited,
+    ServerFault,
+    Unreachable,
+    UnreadableAnswer,
+)
 from github.client.http.answers import is_secondary, rate_limit
 from github.client.http.connections import FRESH
 from github.client.http.transport import Answer
+from github.client.queries import CLOSED_SECONDS, QueryUnavailable
 from github.client.scopes import Scope
 
 PER_PAGE = 100
+
+log = structlog.get_logger()
 
 
 def quoted(part: str) -> str:
@@ -86,11 +100,12 @@ class RepositoryHandle:
         try:
             answer = await sent(name)
         except NotFound:
-            if not self.app.names.doubtful(self.id):
-                raise
-            former, name = name, await self.refresh_name()
-            if name == former:
-                raise
+            former = name
+            if (name := self.app.names.get(self.id) or former) == former:  # else another request has learned it
+                if not self.app.names.doubtful(self.id):
+                    raise
+                if (name := await self.refresh_name()) == former:
+                    raise
             return await sent(name)
         if not answer.moved:
             return answer
@@ -141,10 +156,44 @@ class RepositoryHandle:
         value = answer.json()
         if value.get("errors"):
             error = _graphql_error(value["errors"], answer.headers, self.app.clock.now())
-            if isinstance(error, RateLimited):
+            if isinstance(error, RateLimited) and error.secondary:  # else only GraphQL's own budget is used up
                 await self.app.limited(self.installation_id, error)
             raise error
+        self.app.queries.told(self.installation_id, answer.headers)
         return value.get("data") or {}
+
+    async def query(self, text: str, variables: Mapping[str, Any], *, max_age: float = 0.0) -> Any:
+        """The node of this repository in the answer to a query about `repository(owner: $owner, name: $name)`.
+
+        It has to ask for `databaseId`, since a name may be another repository's by now. An answer of the last `max_age`
+        seconds will do. Raises QueryUnavailable where REST has to be asked, which finds what moved, too.
+        """
+        known = self.app.queries
+        if known.closed(self.installation_id):
+            raise QueryUnavailable
+        key = (self.installation_id, self.id, text, tuple(sorted(variables.items())))
+        if (kept := known.kept(key, max_age)) is not None:
+            return kept
+        owner, name = (await self.full_name()).split("/")
+        try:
+            data = await self.graphql(text, {"owner": owner, "name": name, **variables}, scope=Scope.READ)
+        except RateLimited as error:
+            if error.secondary:
+                raise
+            known.close(self.installation_id, error.retry_at)
+            raise QueryUnavailable from error
+        except (Invalid, PermissionMissing) as error:
+            log.warning("query.refused", installation=self.installation_id, error=str(error))
+            known.close(self.installation_id, self.app.clock.now() + CLOSED_SECONDS)
+            raise QueryUnavailable from error
+        except (NotFound, ServerFault, UnreadableAnswer, Unreachable) as error:
+            raise QueryUnavailable from error
+        found = data.get("repository") or {}
+        if found.get("databaseId") != self.id:  # the name is another repository's by now
+            await self.refresh_name()
+            raise QueryUnavailable
+        known.keep(key, found)
+        return found
 
     async def _send(self, method: str, path: str, scope: Scope, **options: Any) -> Answer:
         return await self.app.as_installation(self.installation_id, (self.id,), scope, method, path, **options)

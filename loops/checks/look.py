@@ -5,7 +5,7 @@ from typing import Any
 
 from github.checks import verdict
 from github.checks.model import Check, Snapshot
-from github.checks.state import snapshot
+from github.checks.state import assembled, reported, required_checks
 from github.client.repository import RepositoryHandle
 from github.repositories import queries
 from loops.checks.expecting import with_expected
@@ -50,7 +50,8 @@ async def fresh_state(loop: Loop, session: Session, sha: str, *, max_age: float 
         repository = await tx.get_one(Repository, session.repository_id)
     repo = loop.handle(repository)
     asked_at = loop.clock()
-    pull = await queries.pull(repo, session.pull_number, max_age=max_age) if session.pull_number else None
+    told = await reported(repo, sha, number=session.pull_number, max_age=max_age)
+    pull = told.pull
     if pull is not None and await has_ended(loop.clock, loop.database, session, pull):
         return None
     if pull is not None and pull.head_sha != sha and await _moved(loop.clock, loop.database, repo, session, sha):
@@ -59,10 +60,9 @@ async def fresh_state(loop: Loop, session: Session, sha: str, *, max_age: float 
     since = session.pushed_at or session.created_at
     ahead = loop.github.transport.offset
 
-    async def judged(max_age: float, rules_age: float) -> tuple[Snapshot, verdict.HeadState]:
-        found = await snapshot(
-            repo, sha, own_app_id=loop.me.app_id, base=base, pull=pull, max_age=max_age, rules_age=rules_age
-        )
+    async def judged(rules_age: float, max_age: float) -> tuple[Snapshot, verdict.HeadState]:
+        required = await required_checks(repo, base, max_age=rules_age) if base else ()
+        found = assembled(told, required, own_app_id=loop.me.app_id)
         found = await with_queued(loop, repo, session, found, max_age=max_age)
         return found, verdict.settle(
             found,
@@ -73,9 +73,9 @@ async def fresh_state(loop: Loop, session: Session, sha: str, *, max_age: float 
             leave_optional=left_alone(session, sha),
         )
 
-    found, state = await judged(max_age, queries.SOON)
+    found, state = await judged(queries.SOON, max_age)
     if state.verdict in WELL:
-        found, state = await judged(queries.STEP, 0.0)
+        found, state = await judged(0.0, queries.STEP)
     state = await with_expected(loop, repo, session, found, state, base if pull else None, now=asked_at)
     return Fresh(repo, sha, state, asked_at)
 

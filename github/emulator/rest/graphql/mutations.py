@@ -16,6 +16,7 @@ from github.emulator.rest.graphql.nodes import Nodes
 from github.emulator.rest.threads import comments as rest_comments
 from github.emulator.rest.threads import issues as rest_issues
 from github.emulator.rest.threads import pulls as rest_pulls
+from github.emulator.store.comments import Comment
 from github.emulator.store.issues import Issue, Pull
 from github.emulator.store.repositories import Repository
 from github.emulator.store.reviews import Thread
@@ -121,10 +122,11 @@ class Mutations:
         row = store.comments.get(number) if number else store.review_comments.get(line) if line else None
         if row is None:
             raise _no_node(node)
-        repository = row.issue.repository if hasattr(row, "issue") else row.pull.repository
+        repository = row.issue.repository if isinstance(row, Comment) else row.pull.repository
         self._writes(repository, "issues", "pull_requests")
         row.minimized = input["classifier"].lower()
-        return self._payload(input, minimizedComment={"isMinimized": True, "minimizedReason": row.minimized})
+        shown = self._nodes.comment(row) if isinstance(row, Comment) else self._nodes.remark(row)
+        return self._payload(input, minimizedComment=shown)
 
     def addReaction(self, _info: Info, input: Json) -> Json:
         node, store, content = input["subjectId"], self._hub.store, input["content"]

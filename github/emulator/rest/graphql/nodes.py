@@ -7,11 +7,13 @@ from typing import Any
 from github.emulator.acts import pulls as pull_acts
 from github.emulator.api.call import Call
 from github.emulator.clock import iso, iso_or_none
-from github.emulator.git import commits
+from github.emulator.git import refs
 from github.emulator.merge_queue import Entry
+from github.emulator.rest.graphql.checks import rollup_of
+from github.emulator.rest.graphql.commits import commit, object_of, readable
 from github.emulator.rest.graphql.errors import RefusedQuery
 from github.emulator.rest.graphql.pages import connection
-from github.emulator.rest.graphql.rollup import rollup_of
+from github.emulator.rules import merging
 from github.emulator.store.comments import Comment
 from github.emulator.store.issues import Issue, Pull
 from github.emulator.store.reactions import CONTENTS, Reaction
@@ -64,11 +66,20 @@ class Nodes:
             "rebaseMergeAllowed": True,
             "squashMergeAllowed": True,
             "viewerPermission": role.upper() if role != "none" else None,
+            "isDisabled": row.disabled,
+            "object": readable(
+                self._call,
+                "contents",
+                lambda _info, oid=None, expression=None: object_of(self._call, row, oid, expression),
+            ),
+            "ref": readable(self._call, "contents", lambda _info, qualifiedName: self._ref(row, qualifiedName)),
             "defaultBranchRef": lambda _info: self._default_branch(row),
             "parent": lambda _info: None if row.parent is None else self.repository(row.parent),
             "labels": connection(lambda wanted: _labels(row, wanted), self.label),
             "issue": lambda _info, number: self._numbered(row, number, "Issue"),
-            "pullRequest": lambda _info, number: self._numbered(row, number, "PullRequest"),
+            "pullRequest": readable(
+                self._call, "pull_requests", lambda _info, number: self._numbered(row, number, "PullRequest")
+            ),
             "issueOrPullRequest": lambda _info, number: self._numbered(row, number, ""),
             "issues": connection(lambda wanted: self._issues(row, wanted), self.issue),
             "pullRequests": connection(lambda wanted: self._pulls(row, wanted), self.pull),
@@ -76,7 +87,18 @@ class Nodes:
 
     def _default_branch(self, row: Repository) -> Json | None:
         sha = None if row.git.empty else row.git.resolve(row.default_branch)
-        return None if sha is None else {"name": row.default_branch, "target": {"oid": sha}}
+        return None if sha is None else self._pointing(row, row.default_branch, sha)
+
+    def _ref(self, row: Repository, name: str) -> Json | None:
+        """The ref of a full name, or of that of a branch."""
+        full = name if name.startswith("refs/") else f"refs/heads/{name}"
+        sha = None if row.git.empty else refs.sha_of(row.git, full)
+        if sha is None or self._call.ref_lags("ref", row, full):
+            return None
+        return self._pointing(row, full.split("/", 2)[2], sha)
+
+    def _pointing(self, row: Repository, name: str, sha: str) -> Json:
+        return {"name": name, "target": lambda _info: commit(self._call, row, sha)}
 
     def _numbered(self, row: Repository, number: int, wanted: str) -> Json:
         """The issue or pull request of that number, if it is of the type `wanted`, or either where that is none."""
@@ -152,6 +174,7 @@ class Nodes:
 
     def comment(self, row: Comment) -> Json:
         return {
+            "__typename": "IssueComment",
             "id": node_id("IC", row.id),
             "databaseId": row.id,
             "author": self.actor(row.user),
@@ -201,9 +224,12 @@ class Nodes:
             "mergedBy": self.actor(row.merged_by),
             "headRefName": row.head_ref,
             "headRefOid": row.head_sha,
-            "headRepository": None if head is None else {"id": node_id("R", head.id), "name": head.name},
+            "headRepository": None if head is None else lambda _info: self.repository(head),
             "headRepositoryOwner": self.actor(head.owner) if head else None,
             "baseRefName": row.base_ref,
+            "baseRefOid": row.shown_base_sha,
+            "baseRepository": lambda _info: self.repository(row.repository),
+            "mergeStateStatus": lambda _info: self._merge_state(row),
             "isCrossRepository": row.crosses_repositories,
             "maintainerCanModify": row.maintainer_can_modify,
             "mergeable": lambda _info: self._mergeable(row),
@@ -218,9 +244,10 @@ class Nodes:
             "mergeQueueEntry": lambda _info: self._queued(row),
             "reviewThreads": connection(threads, self.thread),
             "commits": connection(
-                lambda _: row.repository.git.shas(pull_views.span(row)), lambda sha: self._commit(row, sha)
+                lambda _: row.repository.git.shas(pull_views.span(row)),
+                lambda sha: {"commit": commit(self._call, row.repository, sha)},
             ),
-            "statusCheckRollup": lambda _info: rollup_of(self._store, row.repository, row.head_sha),
+            "statusCheckRollup": lambda _info: rollup_of(self._call, row.repository, row.head_sha),
         }
 
     def queued(self, row: Entry) -> Json:
@@ -240,18 +267,15 @@ class Nodes:
 
     def _mergeable(self, row: Pull) -> str:
         """As it was known so far; asking lets it be known the next time."""
-        known = {True: "MERGEABLE", False: "CONFLICTING", None: "UNKNOWN"}[row.mergeable]
+        known = row.merge_of == (row.base_sha, row.head_sha)
+        shown = {True: "MERGEABLE", False: "CONFLICTING", None: "UNKNOWN"}[row.mergeable if known else None]
         if row.open:
             pull_acts.compute_merge(self._store, row)
-        return known
+        return shown
 
-    def _commit(self, row: Pull, sha: str) -> Json:
-        commit = {
-            "oid": sha,
-            "messageHeadline": commits.read(row.repository.git, sha).headline,
-            "statusCheckRollup": lambda _info: rollup_of(self._store, row.repository, sha),
-        }
-        return {"commit": commit}
+    def _merge_state(self, row: Pull) -> str:
+        known = row.merge_of == (row.base_sha, row.head_sha)
+        return merging.mergeable_state(self._store, row).upper() if known else "UNKNOWN"
 
     def thread(self, row: Thread) -> Json:
         rows = self.remarks(row)
@@ -267,7 +291,14 @@ class Nodes:
         return [each for each in self._store.review_comments if each.thread is row]
 
     def remark(self, row: ReviewComment) -> Json:
-        return {"id": node_id("PRRC", row.id), "databaseId": row.id, "body": row.body}
+        return {
+            "__typename": "PullRequestReviewComment",
+            "id": node_id("PRRC", row.id),
+            "databaseId": row.id,
+            "body": row.body,
+            "isMinimized": row.minimized is not None,
+            "minimizedReason": row.minimized,
+        }
 
 
 def _groups(reactions: list[Reaction]) -> list[Json]:

@@ -2,16 +2,18 @@
 
 from graphql import build_schema
 
+# GitHub calls the type of `databaseId` Int, and gives numbers beyond 32 bits all the same (apache/devlake#3705)
 _ACCOUNTS = """
+scalar BigInt
 scalar DateTime
 scalar GitObjectID
 scalar URI
 interface Node { id: ID! }
 interface Actor { login: String! }
 interface RepositoryOwner { id: ID! login: String! }
-type User implements Actor & Node & RepositoryOwner { id: ID! login: String! databaseId: Int name: String }
-type Organization implements Actor & Node & RepositoryOwner { id: ID! login: String! databaseId: Int name: String }
-type Bot implements Actor & Node { id: ID! login: String! databaseId: Int }
+type User implements Actor & Node & RepositoryOwner { id: ID! login: String! databaseId: BigInt name: String }
+type Organization implements Actor & Node & RepositoryOwner { id: ID! login: String! databaseId: BigInt name: String }
+type Bot implements Actor & Node { id: ID! login: String! databaseId: BigInt }
 type UserConnection { nodes: [User] pageInfo: PageInfo! totalCount: Int! }
 type PageInfo { hasNextPage: Boolean! endCursor: String }
 type RateLimit { limit: Int! cost: Int! remaining: Int! used: Int! resetAt: DateTime! }
@@ -23,15 +25,22 @@ enum LabelOrderField { NAME CREATED_AT }
 enum RepositoryVisibility { PRIVATE PUBLIC INTERNAL }
 input LabelOrder { field: LabelOrderField! direction: OrderDirection! }
 type Ref { name: String! target: GitObject }
-type GitObject { oid: GitObjectID! }
+interface GitObject { oid: GitObjectID! }
+type Tree implements GitObject { oid: GitObjectID! entries: [TreeEntry!] }
+type TreeEntry { name: String! type: String! oid: GitObjectID! }
+type Blob implements GitObject {
+  oid: GitObjectID! byteSize: Int! isBinary: Boolean isTruncated: Boolean! text: String
+}
 type Label implements Node { id: ID! name: String! color: String! description: String }
 type LabelConnection { nodes: [Label] pageInfo: PageInfo! totalCount: Int! }
 type Repository implements Node {
-  id: ID! databaseId: Int name: String! nameWithOwner: String! owner: RepositoryOwner! url: URI! description: String
+  id: ID! databaseId: BigInt name: String! nameWithOwner: String! owner: RepositoryOwner! url: URI! description: String
   isPrivate: Boolean! isFork: Boolean! isArchived: Boolean! visibility: RepositoryVisibility! createdAt: DateTime!
   pushedAt: DateTime hasIssuesEnabled: Boolean! hasWikiEnabled: Boolean! mergeCommitAllowed: Boolean!
   rebaseMergeAllowed: Boolean! squashMergeAllowed: Boolean! viewerPermission: RepositoryPermission
-  defaultBranchRef: Ref parent: Repository
+  defaultBranchRef: Ref parent: Repository isDisabled: Boolean!
+  object(oid: GitObjectID, expression: String): GitObject
+  ref(qualifiedName: String!): Ref
   labels(first: Int, last: Int, after: String, query: String, orderBy: LabelOrder): LabelConnection
   issue(number: Int!): Issue
   pullRequest(number: Int!): PullRequest
@@ -56,6 +65,7 @@ enum IssueOrderField { CREATED_AT UPDATED_AT }
 enum OrderDirection { ASC DESC }
 enum PullRequestState { OPEN CLOSED MERGED }
 enum MergeableState { MERGEABLE CONFLICTING UNKNOWN }
+enum MergeStateStatus { BEHIND BLOCKED CLEAN DIRTY DRAFT HAS_HOOKS UNKNOWN UNSTABLE }
 input IssueOrder { field: IssueOrderField! direction: OrderDirection! }
 input IssueFilters { assignee: String createdBy: String labels: [String!] mentioned: String states: [IssueState!] }
 enum CommentAuthorAssociation {
@@ -76,21 +86,21 @@ type Project { name: String! }
 type ProjectColumn { name: String! }
 type ProjectCardConnection { nodes: [ProjectCard] pageInfo: PageInfo! totalCount: Int! }
 type PullRequestReview implements Node {
-  id: ID! databaseId: Int author: Actor authorAssociation: CommentAuthorAssociation! body: String! commit: Commit
+  id: ID! databaseId: BigInt author: Actor authorAssociation: CommentAuthorAssociation! body: String! commit: Commit
   state: PullRequestReviewState! submittedAt: DateTime url: URI! reactionGroups: [ReactionGroup!]
   includesCreatedEdit: Boolean!
 }
 type PullRequestReviewConnection { nodes: [PullRequestReview] pageInfo: PageInfo! totalCount: Int! }
-type Minimized { isMinimized: Boolean! minimizedReason: String }
-type IssueComment implements Node {
-  id: ID! databaseId: Int author: Actor authorAssociation: CommentAuthorAssociation! body: String! createdAt: DateTime!
-  url: URI! isMinimized: Boolean! minimizedReason: String includesCreatedEdit: Boolean! viewerDidAuthor: Boolean!
-  reactionGroups: [ReactionGroup!]
+interface Minimizable { isMinimized: Boolean! minimizedReason: String }
+type IssueComment implements Node & Minimizable {
+  id: ID! databaseId: BigInt author: Actor authorAssociation: CommentAuthorAssociation! body: String!
+  createdAt: DateTime! url: URI! isMinimized: Boolean! minimizedReason: String includesCreatedEdit: Boolean!
+  viewerDidAuthor: Boolean! reactionGroups: [ReactionGroup!]
 }
 type IssueCommentConnection { nodes: [IssueComment] pageInfo: PageInfo! totalCount: Int! }
 type IssueCommentEdge { node: IssueComment }
 type Issue implements Node {
-  id: ID! databaseId: Int number: Int! title: String! body: String! url: URI! state: IssueState!
+  id: ID! databaseId: BigInt number: Int! title: String! body: String! url: URI! state: IssueState!
   stateReason: IssueStateReason author: Actor closed: Boolean! closedAt: DateTime createdAt: DateTime!
   updatedAt: DateTime! locked: Boolean! authorAssociation: CommentAuthorAssociation! milestone: Milestone
   reactionGroups: [ReactionGroup!] projectCards(first: Int, last: Int, after: String): ProjectCardConnection!
@@ -99,7 +109,9 @@ type Issue implements Node {
   comments(first: Int, last: Int, after: String): IssueCommentConnection!
 }
 type IssueConnection { nodes: [Issue] pageInfo: PageInfo! totalCount: Int! }
-type PullRequestReviewComment implements Node { id: ID! databaseId: Int body: String! }
+type PullRequestReviewComment implements Node & Minimizable {
+  id: ID! databaseId: BigInt body: String! isMinimized: Boolean! minimizedReason: String
+}
 type PullRequestReviewCommentConnection { nodes: [PullRequestReviewComment] pageInfo: PageInfo! totalCount: Int! }
 type PullRequestReviewThread implements Node {
   id: ID! isResolved: Boolean! isOutdated: Boolean!
@@ -107,11 +119,13 @@ type PullRequestReviewThread implements Node {
 }
 type PullRequestReviewThreadConnection { nodes: [PullRequestReviewThread] pageInfo: PageInfo! totalCount: Int! }
 type PullRequest implements Node {
-  id: ID! databaseId: Int number: Int! title: String! body: String! url: URI! state: PullRequestState! isDraft: Boolean!
-  author: Actor closed: Boolean! closedAt: DateTime createdAt: DateTime! updatedAt: DateTime! locked: Boolean!
-  merged: Boolean! mergedAt: DateTime mergedBy: Actor mergeable: MergeableState! isCrossRepository: Boolean!
+  id: ID! databaseId: BigInt number: Int! title: String! body: String! url: URI!
+  state: PullRequestState! isDraft: Boolean! author: Actor closed: Boolean! closedAt: DateTime createdAt: DateTime!
+  updatedAt: DateTime! locked: Boolean! merged: Boolean! mergedAt: DateTime mergedBy: Actor
+  mergeable: MergeableState! isCrossRepository: Boolean!
   headRefName: String! headRefOid: GitObjectID! headRepository: Repository headRepositoryOwner: RepositoryOwner
-  baseRefName: String! maintainerCanModify: Boolean! additions: Int! deletions: Int! changedFiles: Int!
+  baseRefName: String! baseRefOid: GitObjectID! baseRepository: Repository mergeStateStatus: MergeStateStatus!
+  maintainerCanModify: Boolean! additions: Int! deletions: Int! changedFiles: Int!
   authorAssociation: CommentAuthorAssociation! milestone: Milestone reactionGroups: [ReactionGroup!]
   projectCards(first: Int, last: Int, after: String): ProjectCardConnection!
   reviewRequests(first: Int, last: Int, after: String): ReviewRequestConnection
@@ -137,7 +151,24 @@ enum CheckConclusionState {
 }
 type PullRequestCommitConnection { nodes: [PullRequestCommit] pageInfo: PageInfo! totalCount: Int! }
 type PullRequestCommit { commit: Commit! }
-type Commit { oid: GitObjectID! messageHeadline: String! statusCheckRollup: StatusCheckRollup }
+enum CheckRunType { ALL LATEST }
+enum CheckAnnotationLevel { FAILURE NOTICE WARNING }
+input CheckRunFilter { checkType: CheckRunType checkName: String appId: Int status: CheckStatusState }
+type Commit implements GitObject & Node {
+  id: ID! oid: GitObjectID! message: String! messageHeadline: String! tree: Tree! status: Status
+  statusCheckRollup: StatusCheckRollup
+  checkSuites(first: Int, last: Int, after: String): CheckSuiteConnection
+}
+type Status implements Node { id: ID! state: StatusState! contexts: [StatusContext!]! }
+type App implements Node { id: ID! databaseId: BigInt slug: String! name: String! }
+type CheckSuiteConnection { nodes: [CheckSuite] pageInfo: PageInfo! totalCount: Int! }
+type CheckRunConnection { nodes: [CheckRun] pageInfo: PageInfo! totalCount: Int! }
+type CheckAnnotationConnection { nodes: [CheckAnnotation] pageInfo: PageInfo! totalCount: Int! }
+type CheckAnnotationPosition { line: Int! }
+type CheckAnnotationSpan { start: CheckAnnotationPosition! end: CheckAnnotationPosition! }
+type CheckAnnotation {
+  path: String! annotationLevel: CheckAnnotationLevel title: String message: String! location: CheckAnnotationSpan!
+}
 type StatusCheckRollup {
   state: StatusState!
   contexts(first: Int, last: Int, after: String): StatusCheckRollupContextConnection!
@@ -145,15 +176,22 @@ type StatusCheckRollup {
 type StatusCheckRollupContextConnection { nodes: [StatusCheckRollupContext] pageInfo: PageInfo! totalCount: Int! }
 union StatusCheckRollupContext = CheckRun | StatusContext
 type CheckRun implements Node {
-  id: ID! databaseId: Int name: String! status: CheckStatusState! conclusion: CheckConclusionState detailsUrl: URI
-  startedAt: DateTime completedAt: DateTime checkSuite: CheckSuite!
+  id: ID! databaseId: BigInt name: String! status: CheckStatusState! conclusion: CheckConclusionState detailsUrl: URI
+  startedAt: DateTime completedAt: DateTime checkSuite: CheckSuite! url: URI! externalId: String
+  title: String summary: String text: String
+  annotations(first: Int, last: Int, after: String): CheckAnnotationConnection
   isRequired(pullRequestId: ID, pullRequestNumber: Int): Boolean!
 }
-type CheckSuite implements Node { id: ID! workflowRun: WorkflowRun }
-type WorkflowRun { databaseId: Int event: String! workflow: Workflow! }
+type CheckSuite implements Node {
+  id: ID! databaseId: BigInt status: CheckStatusState! conclusion: CheckConclusionState app: App
+  workflowRun: WorkflowRun createdAt: DateTime! updatedAt: DateTime!
+  checkRuns(first: Int, last: Int, after: String, filterBy: CheckRunFilter): CheckRunConnection
+}
+type WorkflowRun { databaseId: BigInt event: String! workflow: Workflow! }
 type Workflow { name: String! }
 type StatusContext implements Node {
   id: ID! context: String! state: StatusState! description: String targetUrl: URI createdAt: DateTime!
+  avatarUrl(size: Int): URI
   isRequired(pullRequestId: ID, pullRequestNumber: Int): Boolean!
 }
 """
@@ -181,7 +219,7 @@ _MUTATIONS = {
         "mergeQueueEntry: MergeQueueEntry",
     ),
     "markPullRequestReadyForReview": ("pullRequestId: ID!", "pullRequest: PullRequest"),
-    "minimizeComment": ("subjectId: ID! classifier: ReportedContentClassifiers!", "minimizedComment: Minimized"),
+    "minimizeComment": ("subjectId: ID! classifier: ReportedContentClassifiers!", "minimizedComment: Minimizable"),
     "resolveReviewThread": ("threadId: ID!", "thread: PullRequestReviewThread"),
     "unresolveReviewThread": ("threadId: ID!", "thread: PullRequestReviewThread"),
 }
