@@ -150,4 +150,19 @@ class LoopOptions(BaseModel):
         False,
         description="Put the login files of subscriptions into boxes; else the model gateway holds and refreshes them.",
     )
+    keep_deliveries_days: float = Field(
+        14,
+        ge=8,
+        description="Webhooks that were decided are kept this long. GitHub's own log, with which they are compared, "
+        "goes back up to seven days.",
+    )
+    keep_evidence_days: float = Field(
+        30, gt=0, description="Excerpts of red checks are kept this long after their session ended."
+    )
+    keep_events_days: float = Field(
+        180,
+        gt=0,
+        description="What happened in a session, its diff and its turns' reports, are kept this long after it ended; "
+        "who asked what, how it ended and what it cost stay.",
+    )
     lease_seconds: float = Field(10, gt=1, description="A worker that died lets go of its session after this long.")

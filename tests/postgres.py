@@ -1,6 +1,7 @@
 """A private PostgreSQL for the tests: no trace of it is left, and none of another is touched."""
 
 import asyncio
+import contextlib
 import os
 import shutil
 import socket
@@ -25,7 +26,14 @@ START_SECONDS = 60
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[URL]:
-    """A server where databases may be made: `GREENLOOP_TEST_POSTGRES`, else a cluster of our own on loopback."""
+    """A server where databases may be made."""
+    with running_postgres() as url:
+        yield url
+
+
+@contextlib.contextmanager
+def running_postgres() -> Iterator[URL]:
+    """`GREENLOOP_TEST_POSTGRES`, else a cluster of our own on loopback."""
     if given := os.environ.get("GREENLOOP_TEST_POSTGRES"):
         yield make_url(given)
         return

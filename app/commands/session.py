@@ -187,6 +187,7 @@ def _page(found: "Shown") -> str:
         f"branch       {found.branch or '-'} from {found.base_branch or 'the default branch'}",
         f"pull request {found.pull_request or '-'}",
         f"turns        {use.turns}, {use.input_tokens + use.cached_tokens + use.output_tokens} tokens, ${use.cost:.2f}",
+        f"stored       {found.stored_bytes:,} bytes",
         *(f"note         {note}" for note in found.notes),
     ]
     if found.changed_files:

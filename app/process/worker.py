@@ -28,10 +28,12 @@ from loops.store import schema
 from loops.store.background import end
 from loops.store.bus import WORK
 from loops.store.database import Database
+from loops.store.retention import forget_old
 
 log = structlog.get_logger(__name__)
 
 REAPER_SECONDS = 60.0
+RETENTION_SECONDS = 60.0
 BACK_OFF = 1.0
 DRAIN_SECONDS = 20.0
 GITHUB_PAUSE = 5.0
@@ -68,6 +70,7 @@ async def run(
             "upkeep": (REAPER_SECONDS, lambda: reap(loop)),
             "boxes": (BACK_OFF, lambda: _until(stop, follow_troubles(loop))),
             "deliveries": (settings.missed_seconds, lambda: redeliver_missed(loop)),
+            "retention": (RETENTION_SECONDS, lambda: forget_old(loop.database, loop.options, clock=loop.clock)),
         }
         tasks = [asyncio.create_task(_again(stop, pulse, name, *round_)) for name, round_ in rounds.items()]
         await stop.wait()

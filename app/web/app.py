@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from app.gateway.gateway import ModelGateway
 from app.gateway.git.gateway import GitGateway
 from app.settings import Settings
-from app.web import api, health, metrics
+from app.web import api, health, metrics, outage
 from app.web.boxes.port import box_app
 from app.web.boxes.turns import former_routes
 from app.web.connections import ConnectionLimits, bounded
@@ -112,6 +112,7 @@ def create_app(
         receiver,
         routes=_routes(agents),
         lifespan=lifespan,
+        exception_handlers=outage.handlers(),
     )
     app.state.shared = shared
     app.state.boxes = box_app(shared, [route for gateway in gateways for route in gateway.routes()])

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from app.web import outage
 from app.web.health import readiness
 from app.web.metrics import CONTENT_TYPE, Figures, WorkerMetrics
 from app.web.state import AppState
@@ -67,6 +68,7 @@ def worker_app(pulse: Pulse) -> Starlette:
 
     return Starlette(
         routes=[Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics)],
+        exception_handlers=outage.handlers(),
     )
 
 
@@ -76,7 +78,7 @@ def web_app(shared: AppState) -> Starlette:
     async def metrics(request: Request) -> Response:
         return await _text(shared.metrics, shared.database)
 
-    return Starlette(routes=[Route("/metrics", metrics)])
+    return Starlette(routes=[Route("/metrics", metrics)], exception_handlers=outage.handlers())
 
 
 async def _text(figures: Figures, database: Database) -> Response:

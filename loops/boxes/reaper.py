@@ -1,7 +1,7 @@
 """Keeping the boxes: idle ones are stopped, forgotten homes deleted, spares kept up, orphans in the cluster removed."""
 
 import structlog
-from sqlalchemy import ColumnElement, and_, delete, func, select, update
+from sqlalchemy import ColumnElement, and_, delete, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from k8s.boxes import Boxes, BoxesUnavailable, BoxState, Known
@@ -40,15 +40,13 @@ async def reap(loop: Loop) -> None:
 
 
 async def known_boxes(tx: AsyncSession) -> dict[str, Known]:
-    """What the database has of each box. A box was used last when it was asked for, or its last turn ended."""
+    """What the database has of each box. A box was used last when it was asked for, or was heard of with its turn."""
     busy = set((await tx.execute(busy_boxes())).scalars())
-    found = await tx.execute(select(Turn.box, func.max(Turn.finished_at)).group_by(Turn.box))
-    ends: dict[str | None, float | None] = dict(found.all())
     boxes = (await tx.execute(select(Box))).scalars().all()
     return {
         box.name: Known(
             busy=box.name in busy,
-            used_at=max(box.used_at, ends.get(box.name) or 0.0),
+            used_at=box.used_at,
             spare=box.owner_key is None and box.stopped_at is None,
         )
         for box in boxes

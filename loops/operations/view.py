@@ -1,9 +1,11 @@
 """Sessions as every surface shows them: one with its events, and all of a tenant's. Times are UNIX seconds."""
 
+import functools
+import operator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Text, cast, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from loops.operations.finding import find_session
@@ -71,7 +73,8 @@ class Brief:
 
 @dataclass(frozen=True)
 class Shown(Brief):
-    """All of one session. `events` are those behind the `after` that was asked for, `PAGE` at most."""
+    """All of one session. `events` are those behind the `after` that was asked for, `PAGE` at most; `stored_bytes` is
+    what its events, diff and turns take in the database."""
 
     instruction: str = ""
     base_branch: str | None = None
@@ -82,6 +85,7 @@ class Shown(Brief):
     diff: str | None = None
     changed_files: tuple[Any, ...] = ()
     usage: SessionUsage = SessionUsage()
+    stored_bytes: int = 0
     events: tuple[Happened, ...] = ()
 
 
@@ -100,6 +104,7 @@ async def get(tx: AsyncSession, tenant: int, session: str, *, after: int = 0, ev
         diff=row.diff,
         changed_files=tuple(row.changed_files),
         usage=await _usage(tx, row.id),
+        stored_bytes=len(row.diff or "") + await stored_bytes(tx, row.id),
         events=tuple(map(_happened, happened)),
     )
 
@@ -170,6 +175,15 @@ async def _usage(tx: AsyncSession, session: int) -> SessionUsage:
         cost=float(cost or 0),
         seconds=round(float(seconds or 0), 3),
     )
+
+
+async def stored_bytes(tx: AsyncSession, session: int) -> int:
+    """What a session's events take, and what its turns were told and reported: JSON, of which a character is a byte."""
+    events = select(func.sum(func.length(cast(Event.payload, Text)))).where(Event.session_id == session)
+    columns = (Turn.source, Turn.context, Turn.spec, Turn.parser_state, Turn.result)
+    each = functools.reduce(operator.add, (func.coalesce(func.length(cast(one, Text)), 0) for one in columns))
+    turns = select(func.sum(each)).where(Turn.session_id == session)
+    return int((await tx.execute(events)).scalar() or 0) + int((await tx.execute(turns)).scalar() or 0)
 
 
 def _happened(event: Event) -> Happened:

@@ -27,7 +27,7 @@ from loops.store.journal import Entry
 from loops.store.lookup import installation_of_session
 from loops.store.quarantine import put_aside
 from loops.store.states import TurnStatus
-from loops.store.tables import Blob, Log, Turn
+from loops.store.tables import Blob, Box, Log, Turn
 
 log = structlog.get_logger(__name__)
 
@@ -121,6 +121,8 @@ async def store_result(
     stored, message, usage = shown.stored, shown.message, shown.usage
     summary = {"reason": stored["reason"], "exit_code": stored["exit_code"], "text": clip(stored["message"], 2_000)}
     async with database.write() as tx:
+        # its box first: see `loops.store.locking`
+        await tx.execute(update(Box).where(Box.name == turn.box).values(used_at=now))
         done = await tx.execute(
             update(Turn)
             .where(Turn.id == turn.id, Turn.status.in_(turns_that_may_become(TurnStatus.REPORTED)))

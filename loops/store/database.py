@@ -5,7 +5,7 @@ import zlib
 from collections.abc import AsyncIterator
 from typing import Any
 
-from sqlalchemy import event, func, make_url, select
+from sqlalchemy import Engine, event, func, make_url, select
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 
@@ -51,6 +51,11 @@ class Database:
             connection.exec_driver_sql("BEGIN IMMEDIATE" if writer else "BEGIN")
 
         return engine
+
+    @property
+    def reader(self) -> Engine:
+        """The engine behind `read()`."""
+        return self._reader.sync_engine
 
     @contextlib.asynccontextmanager
     async def write(self) -> AsyncIterator[AsyncSession]:

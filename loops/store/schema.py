@@ -9,8 +9,8 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
 from loops.store.database import Database
-from loops.store.fit import MADE_OTHERWISE, misfits
 from loops.store.migrations import config
+from loops.store.migrations.fit import MADE_OTHERWISE, misfits
 
 POLL_SECONDS = 1.0
 ANSWER_SECONDS = 10.0

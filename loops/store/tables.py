@@ -27,6 +27,8 @@ from loops.store.states import (
 
 _WAITS = "status = 'new' AND lease_until IS NULL"
 _HELD = "lease_until IS NOT NULL"
+_ENDED = "completed_at IS NOT NULL"
+_OPEN = "status IN ('pending', 'running', 'waiting')"
 
 
 class Installation(Base):
@@ -117,6 +119,9 @@ class Session(Base):
         Index("sessions_branch", "repository_id", "branch"),
         Index("sessions_head", "repository_id", "head_sha"),
         Index("sessions_tenant", "installation_id", "status"),
+        Index("sessions_pull", "repository_id", "pull_number"),
+        Index("sessions_ended", "completed_at", "id", sqlite_where=text(_ENDED), postgresql_where=text(_ENDED)),
+        Index("sessions_open", "status", sqlite_where=text(_OPEN), postgresql_where=text(_OPEN)),
     )
 
     id: Mapped[int] = mapped_column(Key, primary_key=True)
@@ -309,6 +314,7 @@ class Box(Base):
     """
 
     __tablename__ = "boxes"
+    __table_args__ = (Index("boxes_session", "session_id"),)
 
     name: Mapped[str] = mapped_column(String(63), primary_key=True)
     owner_key: Mapped[str | None] = mapped_column(String(100), unique=True)

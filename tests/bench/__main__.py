@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable
 
-from tests.bench import attacks, clone, events, gateway, receiver, requests, runner
+from tests.bench import attacks, clone, events, gateway, receiver, requests, runner, scale
 
 BENCHMARKS: dict[str, Callable[[], int]] = {
     "attacks": attacks.main,
@@ -13,6 +13,7 @@ BENCHMARKS: dict[str, Callable[[], int]] = {
     "receiver": receiver.main,
     "requests": requests.main,
     "runner": runner.main,
+    "scale": scale.main,
 }
 
 

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Route
 
-from app.web import health
+from app.web import health, outage
 from app.web.boxes import next_turn, turns
 from app.web.state import AppState
 
 
 def box_app(shared: AppState, gateways: Sequence[BaseRoute] = ()) -> Starlette:
     """The application of that port. It lives as long as the public one, which owns `shared` and the `gateways`."""
-    app = Starlette(routes=[*routes(), *gateways])
+    app = Starlette(routes=[*routes(), *gateways], exception_handlers=outage.handlers())
     app.state.shared = shared
     return app
 

@@ -7,6 +7,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import Request
 from starlette.responses import Response
 
+from app.web.outage import until_outage
 from app.web.pages.entries import block
 from app.web.pages.render import html
 from app.web.pages.sessions import missing, visible, visitor
@@ -37,9 +38,8 @@ async def events(request: Request) -> Response:
     behind = request.headers.get("last-event-id") or request.query_params.get("after") or "0"
     after = int(behind) if behind.isdecimal() and len(behind) <= LONGEST else 0
     longest = RECHECK if visitor(request).login else None
-    return EventSourceResponse(
-        stream(here, session.id, after, longest, operator=visitor(request).repositories is None), ping=15
-    )
+    news = stream(here, session.id, after, longest, operator=visitor(request).repositories is None)
+    return EventSourceResponse(until_outage(news), ping=15)
 
 
 async def stream(

@@ -78,6 +78,7 @@ async def session(request: Request) -> Response:
         ),
         blocks=blocks(events),
         first=events[0].seq if events else 1,
+        removed=found.event_seq > 0 and not events,
         last=events[-1].seq if events else 0,
         live=before is None and not about.over,
         newest=before is None,

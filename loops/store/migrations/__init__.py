@@ -11,7 +11,7 @@ from alembic.util import CommandError
 from sqlalchemy import make_url
 
 from loops.store.database import Database, async_url
-from loops.store.fit import MADE_OTHERWISE, misfits
+from loops.store.migrations.fit import MADE_OTHERWISE, misfits
 
 FOLDER = Path(__file__).parent
 

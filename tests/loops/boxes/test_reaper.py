@@ -9,12 +9,16 @@ from sqlalchemy import select, update
 
 from github.webhooks.outcomes import Repo
 from k8s.boxes import BoxesUnavailable, BoxSpec, BoxState, BoxStatus, Known, Reconciled
+from k8s.runner.protocol import Result
 from loops.boxes.reaper import end_box_of, known_boxes, reap
 from loops.boxes.warm_spares import spares_at
 from loops.context import Loop
 from loops.conversations.asking import take
+from loops.offload import Offload
 from loops.options import LoopOptions
+from loops.protocol.results import store_result
 from loops.protocol.tokens import HOUR, token
+from loops.secrets.redact import Redactor
 from loops.secrets.token_hash import token_hash
 from loops.sessions.known_accounts import remember_repository
 from loops.store.database import Database
@@ -125,7 +129,13 @@ async def test_a_box_with_a_turn_is_never_idle(loop: Loop, status: str) -> None:
 
 async def test_a_box_is_idle_from_the_end_of_its_last_turn_not_from_its_start(loop: Loop) -> None:
     await box(loop, "gl-long-turn", used=50 * MINUTE)
-    await turn(loop, "gl-long-turn", status="done", finished_at=NOW - 5 * MINUTE)
+    await turn(loop, "gl-long-turn", status="running")
+    async with loop.database.read() as tx:
+        running = (await tx.execute(select(Turn))).scalar_one()
+    result = Result(reason="exited", exit_code=0)
+    await store_result(loop.database, running, result, {}, Redactor(), Offload(), now=NOW - 5 * MINUTE)
+    async with loop.database.write() as tx:
+        await tx.execute(update(Turn).values(status="done"))
     await reap(loop)
     assert asked(loop) == []
     async with loop.database.read() as tx:

@@ -29,8 +29,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 from loops.store import service_tables  # noqa: F401  its tables belong to the metadata
 from loops.store.base import Base
 from loops.store.database import Database, async_url
-from loops.store.fit import compare
 from loops.store.migrations import config, upgrade
+from loops.store.migrations.fit import compare
 from loops.store.schema import judge, look, newest
 from loops.store.tables import Turn
 from tests.loops.store import frozen
