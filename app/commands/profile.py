@@ -20,7 +20,11 @@ def add(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A name of your choice.")],
     provider: Annotated[str, typer.Option(help="anthropic, openai, openrouter, …")],
     kind: Annotated[
-        str, typer.Option(help="api_key, opencode_auth_json, anthropic_oauth_json or anthropic_oauth_token.")
+        str,
+        typer.Option(
+            help="api_key, none, opencode_auth_json (ChatGPT), anthropic_oauth_json, anthropic_oauth_token, "
+            "aws_bearer_token, aws_access_key or google_service_account."
+        ),
     ] = "api_key",
     person: Annotated[str | None, typer.Option(help="Login of the person it belongs to; else everybody's.")] = None,
     model: Annotated[str | None, typer.Option(help="Model, as the runtime names it.")] = None,

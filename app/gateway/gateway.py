@@ -23,6 +23,7 @@ from loops.accounts.box_secrets import CannotPrepare
 from loops.gateway import headers
 from loops.gateway.access import REFUSED, Caller, NotItsToken, account_of, caller_of
 from loops.gateway.endpoints import ROOT, Endpoint, ModelRequest, NotAsked, endpoint_of, protocol_at, request_of
+from loops.gateway.minting import Minter
 from loops.gateway.refreshing import LoginRefused, LoginUnreachable, Refresher
 from loops.gateway.refusals import Refusal, ending, refuse, spent
 from loops.gateway.upstreams import Account, Upstream, upstream_of
@@ -81,6 +82,7 @@ class ModelGateway:
         self._figures: GatewayFigures | None = None
         self._session: aiohttp.ClientSession | None = None
         self._refresher = Refresher(database, vault, self._post, clock)
+        self._minter = Minter(self._post_form, clock)
         self._bookings = Bookings(database, price_of)
         self._refused = 0
 
@@ -172,7 +174,7 @@ class ModelGateway:
             account = account_of(caller, self._vault)
             if wire not in caller.calls.wires(account.provider, bool(account.base_url)):
                 raise refuse(wire, 404, "This turn's agent asks its model in another protocol.")
-            return await self._refresher.current(account)
+            return await self._minter.current(await self._refresher.current(account))
         except (LoginRefused, ValueError) as error:
             raise refuse(wire, 401, str(error)) from None
         except (LoginUnreachable, CannotPrepare) as error:
@@ -185,9 +187,15 @@ class ModelGateway:
         return self._session
 
     async def _post(self, url: str, body: Mapping[str, str]) -> tuple[int, Any]:
+        return await self._posted(url, json=body)
+
+    async def _post_form(self, url: str, body: Mapping[str, str]) -> tuple[int, Any]:
+        return await self._posted(url, data=body)
+
+    async def _posted(self, url: str, **body: Any) -> tuple[int, Any]:
         timeout = aiohttp.ClientTimeout(total=30)
         try:
-            async with self._session_open.post(url, json=body, timeout=timeout, allow_redirects=False) as told:
+            async with self._session_open.post(url, **body, timeout=timeout, allow_redirects=False) as told:
                 return told.status, await _json(told)
         except aiohttp.ClientError as error:
             raise OSError(type(error).__name__) from None

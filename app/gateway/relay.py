@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -11,12 +12,15 @@ import aiohttp
 import structlog
 from starlette.requests import Request
 from starlette.types import Send
+from yarl import URL
 
 from app.gateway.waiting import Bookings
 from app.gateway.whole import NotWhole, whole
 from loops.gateway import headers
 from loops.gateway.access import Caller
-from loops.gateway.endpoints import ModelRequest, upstream_url
+from loops.gateway.carriers.carrier import Unpacker
+from loops.gateway.carriers.event_stream import BrokenStream
+from loops.gateway.endpoints import ModelRequest
 from loops.gateway.refreshing import LoginRefused, LoginUnreachable, Refresher
 from loops.gateway.refusals import Refusal, broken_off, refuse
 from loops.gateway.upstreams import Account, Upstream, upstream_of
@@ -27,6 +31,7 @@ from loops.store.background import end
 
 log = structlog.get_logger(__name__)
 
+EVENTS: Final = "text/event-stream"
 ERROR_BYTES: Final = 64 * 1024
 """What a refusal of the provider's may hold; of a longer one its status is passed on."""
 UNREACHABLE: Final = "Greenloop cannot reach the model's endpoint"
@@ -145,10 +150,10 @@ class _Passing:
         try:
             while not (await asyncio.wait({asking}, timeout=self._silence))[0]:
                 if call.asked.stream:
-                    await self._begin(200, [(b"content-type", b"text/event-stream")])
+                    await self._begin(200, [(b"content-type", EVENTS.encode())])
                     await self._more(call.caller.calls.keep_alive)
             return asking.result()
-        except (aiohttp.ClientError, OSError, TimeoutError) as error:
+        except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
             log.warning("gateway.unreachable", turn=call.caller.public_id, error=type(error).__name__)
             raise refuse(call.asked.wire, 502, f"{UNREACHABLE}: {type(error).__name__}.") from None
         finally:
@@ -156,9 +161,9 @@ class _Passing:
                 await end(asking)
 
     async def _ask(self, call: Call) -> aiohttp.ClientResponse:
-        url = upstream_url(call.upstream.base, call.asked.wire, call.asked.path)
-        sent = headers.sent(call.passing, call.upstream.proof)
-        return await self._session.post(url, data=io.BytesIO(call.asked.body), headers=sent, allow_redirects=False)
+        sent = call.upstream.request(call.asked, call.passing, time.time())
+        url = URL(sent.url, encoded=True)
+        return await self._session.post(url, data=io.BytesIO(sent.body), headers=sent.headers, allow_redirects=False)
 
     async def _refused(self, response: aiohttp.ClientResponse) -> None:
         wire = self._call.asked.wire
@@ -172,7 +177,7 @@ class _Passing:
         for secret in self._call.upstream.secrets:
             # some quote the key that they refuse
             body = body.replace(secret.encode(), b"[redacted]")
-        if self._begun:
+        if self._begun or self._call.upstream.carrier is not None:
             raise refuse(wire, response.status, _said(body) or f"The model's endpoint answered {response.status}.")
         told = [*headers.answered(response.headers.items()), (b"content-length", str(len(body)).encode())]
         await self._send({"type": "http.response.start", "status": response.status, "headers": told})
@@ -182,12 +187,15 @@ class _Passing:
         call = self._call
         call.asked.sent()
         call.sent()
-        stream = response.content_type == "text/event-stream"
+        fields, unpacker = headers.answered(response.headers.items()), self._unpacker(response)
+        if unpacker is not None:
+            fields = [*(each for each in fields if each[0] != b"content-type"), (b"content-type", EVENTS.encode())]
+        stream = unpacker is not None or response.content_type == EVENTS
         reader = UsageReader(call.asked.wire, call.asked.size, stream=stream)
-        await self._begin(response.status, headers.answered(response.headers.items()))
+        await self._begin(response.status, fields)
         booked = False
         try:
-            async for piece in self._pieces(response, stream=stream):
+            async for piece in self._pieces(response, unpacker, stream=stream):
                 reader.feed(piece)
                 if reader.whole and not booked:
                     # before its end is passed on: the next request finds it booked
@@ -198,7 +206,7 @@ class _Passing:
             if not booked:
                 booked = True
                 await self._book(reader)
-        except (aiohttp.ClientError, OSError, TimeoutError) as error:
+        except (aiohttp.ClientError, OSError, TimeoutError, BrokenStream) as error:
             # no end is sent: uvicorn closes the connection, and the agent sees that the stream was cut
             log.warning("gateway.cut", turn=call.caller.public_id, error=type(error).__name__)
             return
@@ -207,7 +215,15 @@ class _Passing:
                 await self._book(reader)
         await self._send({"type": "http.response.body", "body": b""})
 
-    async def _pieces(self, response: aiohttp.ClientResponse, *, stream: bool) -> AsyncIterator[bytes]:
+    def _unpacker(self, response: aiohttp.ClientResponse) -> Unpacker | None:
+        carrier = self._call.upstream.carrier
+        if carrier is None or carrier.unpacker is None or response.content_type != carrier.packed:
+            return None
+        return carrier.unpacker()
+
+    async def _pieces(
+        self, response: aiohttp.ClientResponse, unpacker: Unpacker | None, *, stream: bool
+    ) -> AsyncIterator[bytes]:
         """The answer as it comes; where it is silent between two events, what keeps the agent waiting."""
         whole = True
         while True:
@@ -220,7 +236,11 @@ class _Passing:
                 await self._more(self._call.caller.calls.keep_alive)
                 continue
             if not piece:
+                if unpacker is not None:
+                    unpacker.end()
                 return
+            if unpacker is not None and not (piece := unpacker.feed(piece)):
+                continue
             whole = piece.endswith((b"\n\n", b"\r\n\r\n"))
             yield piece
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, get_args
 
 from loops.runtimes.base import CredentialKind
+from loops.runtimes.cloud_keys import access_key, service_account
 from loops.runtimes.codex.auth_file import auth_file
 
 KINDS = get_args(CredentialKind)
@@ -22,6 +23,12 @@ def check(provider: str, kind: str, secret: str) -> None:
         raise ValueError("This is no token of `claude setup-token`: one is a single line of ASCII characters.")
     if kind == "opencode_auth_json":
         auth_file(secret)
+    if kind == "aws_access_key":
+        access_key(secret)
+    if kind == "google_service_account":
+        service_account(secret)
+    if kind == "aws_bearer_token" and not (secret.isascii() and secret.isprintable() and secret):
+        raise ValueError("This is no API key of Bedrock: one is a single line of ASCII characters.")
     if kind.startswith("anthropic_oauth") and provider != "anthropic":
         raise ValueError(f"A login of Claude Code is of the provider anthropic, not of {provider!r}.")
     if kind == "anthropic_oauth_json" and not _part(_document(secret) or {}).get("accessToken"):

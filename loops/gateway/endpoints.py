@@ -84,7 +84,7 @@ def request_of(endpoint: Endpoint, body: bytes, beta: bool, may_ask: Callable[[s
     The top level of the body is written anew, so that a key that stands there twice means the same to us and to the
     provider. Usage is asked for; an answer that comes later, out of our sight, is not.
     """
-    parts = _parts(body)
+    parts = parts_of(body)
     model = endpoint.model or _text(parts, "model")
     if not may_ask(model):
         raise NotAsked(404, f"The model {model[:100]!r} is not this turn's: its account allows {given!r}.", "model")
@@ -94,8 +94,8 @@ def request_of(endpoint: Endpoint, body: bytes, beta: bool, may_ask: Callable[[s
         parts["stream_options"] = msgspec.Raw(msgspec.json.encode({**options, "include_usage": True}))
     if endpoint.wire == "responses":
         parts.pop("background", None)
-    joined = _joined(parts)
-    return ModelRequest(endpoint.wire, model, stream, _path(endpoint, beta=beta), joined, len(joined))
+    written = joined(parts)
+    return ModelRequest(endpoint.wire, model, stream, _path(endpoint, beta=beta), written, len(written))
 
 
 def _path(endpoint: Endpoint, *, beta: bool) -> str:
@@ -118,14 +118,16 @@ def upstream_url(base: str, wire: Wire, path: str) -> str:
     return (bare.removesuffix(version) if version else bare) + path
 
 
-def _parts(body: bytes) -> dict[str, msgspec.Raw]:
+def parts_of(body: bytes) -> dict[str, msgspec.Raw]:
+    """The top level of a JSON object, each value as it is written. Raises NotAsked."""
     try:
         return msgspec.json.decode(body, type=dict[str, msgspec.Raw])
     except (ValueError, RecursionError):
         raise NotAsked(400, "The body of the request is no JSON object.") from None
 
 
-def _joined(parts: dict[str, msgspec.Raw]) -> bytes:
+def joined(parts: dict[str, msgspec.Raw]) -> bytes:
+    """The object with these parts."""
     return b"{" + b",".join(msgspec.json.encode(name) + b":" + bytes(raw) for name, raw in parts.items()) + b"}"
 
 

@@ -8,7 +8,16 @@ from typing import Any, Literal, Protocol
 
 from loops.runtimes.failures import Failure
 
-CredentialKind = Literal["api_key", "opencode_auth_json", "anthropic_oauth_json", "anthropic_oauth_token", "none"]
+CredentialKind = Literal[
+    "api_key",
+    "opencode_auth_json",
+    "anthropic_oauth_json",
+    "anthropic_oauth_token",
+    "aws_bearer_token",
+    "aws_access_key",
+    "google_service_account",
+    "none",
+]
 EventKind = Literal[
     "session",
     "assistant_delta",

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from loops.runtimes import registry
 from loops.runtimes.base import CredentialKind
+from loops.runtimes.cloud_keys import region_of
 from loops.runtimes.login import Login
 from loops.runtimes.spec import ANY, Accepts, RuntimeSpec, Wire
 
@@ -85,7 +86,15 @@ def check(profile: Profile, secret: str) -> None:
         whose = next((whose for start, whose in prefixes.items() if secret.startswith(start)), profile.provider)
         if not _same(whose, profile.provider):
             raise ValueError(f'This is a key of "{whose}", not of "{profile.provider}".')
-    if registry.get(offered[0]).needs_model and not profile.model:
+    first = registry.get(offered[0])
+    wire = first.calls.wires(profile.provider, bool(profile.base_url))[0] if first.calls else None
+    placed = bool(profile.base_url) or login_of(profile.credential) is not None
+    if not placed and wire is not None and endpoint_of(profile.provider, wire) is None:
+        raise ValueError(f'Where "{profile.provider}" answers this account is not known: add --base-url.')
+    if profile.credential == "aws_access_key":
+        region_of(profile.base_url)
+    how = _how(profile, first)
+    if (first.needs_model or (how is not None and how.needs_model)) and not profile.model:
         raise ValueError(f'The "{offered[0]}" runtime, which such an account gets, needs a model: add --model.')
 
 

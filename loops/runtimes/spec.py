@@ -28,13 +28,14 @@ class Accepts:
     """Accounts that a runtime can be driven with: those of `provider` with a credential of one of `kinds`.
 
     `first_choice`: where nobody asks for a runtime, such an account gets this one. `on_request`: it is not offered, but
-    runs for whoever names it.
+    runs for whoever names it. `needs_model`: the account has to name one, since what the agent picks is not there.
     """
 
     provider: str
     kinds: tuple[CredentialKind, ...] = ("api_key",)
     first_choice: bool = False
     on_request: bool = False
+    needs_model: bool = False
 
 
 @dataclass(frozen=True)

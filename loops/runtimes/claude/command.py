@@ -14,6 +14,9 @@ _ENV = {
 }
 _KEYS = {"api_key": "ANTHROPIC_API_KEY", "anthropic_oauth_token": "CLAUDE_CODE_OAUTH_TOKEN"}
 """Claude Code asks with the betas and caches of a login only where it has the second, and hides that from its tools."""
+_CLOUDS = ("amazon-bedrock", "google-vertex-anthropic")
+"""They refuse betas that they do not have yet. In its own modes for them Claude Code asks a dozen models whether they
+are there, and speaks to the cloud itself: here the gateway carries what it asks."""
 _FAMILIES = ("HAIKU", "SONNET", "OPUS")
 _EDITING_TOOLS = "Edit,Write,NotebookEdit"
 
@@ -36,6 +39,8 @@ def command(turn: TurnRequest) -> Invocation:
     if turn.resume:
         argv += ["--resume", turn.resume.id]
     env = {**_ENV, "CLAUDE_CONFIG_DIR": f"{{home}}/{_home(turn)}"}
+    if turn.provider in _CLOUDS:
+        env["CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS"] = "1"
     if turn.base_url:
         env["ANTHROPIC_BASE_URL"] = turn.base_url
         # Side calls and sub-agents that want another family's model get the one that the account names.

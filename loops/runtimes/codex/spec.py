@@ -15,7 +15,11 @@ SPEC = RuntimeSpec(
     signs=FAILURES,
     program="codex",
     package="@openai/codex",
-    accepts=(Accepts("openai"), Accepts(ANY, ("opencode_auth_json",), first_choice=True)),
+    accepts=(
+        Accepts("openai"),
+        Accepts("azure", first_choice=True, needs_model=True),
+        Accepts(ANY, ("opencode_auth_json",), first_choice=True),
+    ),
     key_variables=(("OPENAI_API_KEY", "openai"),),
     key_prefixes={"sk-proj-": "openai", "sk-svcacct-": "openai"},
     endpoints=(Endpoint("openai", "https://api.openai.com/v1", ("responses", "chat")),),

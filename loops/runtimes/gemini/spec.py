@@ -14,13 +14,18 @@ SPEC = RuntimeSpec(
     signs=FAILURES,
     program="gemini",
     package="@google/gemini-cli",
-    accepts=(Accepts("google", first_choice=True), Accepts("gemini", first_choice=True)),
+    accepts=(
+        Accepts("google", first_choice=True),
+        Accepts("gemini", first_choice=True),
+        Accepts("google-vertex", ("google_service_account",), first_choice=True),
+    ),
     needs_model=True,
     key_variables=(("GEMINI_API_KEY", "google"),),
     key_prefixes={"AIza": "google"},
-    endpoints=tuple(
-        Endpoint(provider, "https://generativelanguage.googleapis.com", ("generate_content",))
-        for provider in ("google", "gemini")
+    endpoints=(
+        Endpoint("google", "https://generativelanguage.googleapis.com", ("generate_content",)),
+        Endpoint("gemini", "https://generativelanguage.googleapis.com", ("generate_content",)),
+        Endpoint("google-vertex", "https://aiplatform.googleapis.com/v1", ("generate_content",)),
     ),
     # its search of the web is asked of a model of its own
     calls=ModelCalls(

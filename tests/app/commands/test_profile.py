@@ -16,6 +16,11 @@ from loops.store.database import Database
 from loops.store.tables import Installation, Profile
 from tests.app.command_line import Greenloop
 
+AZURE = ("--provider", "azure", "--base-url", "https://x.example/openai/v1")
+BEDROCK = ("--provider", "amazon-bedrock", "--base-url", "https://x.example", "--kind")
+VERTEX = ("--provider", "google-vertex", "--kind", "google_service_account")
+AWS = '{"AccessKeyId": "AKIDEXAMPLE", "SecretAccessKey": "sk-aws"}'
+
 
 def secret_of(url: str) -> bytes:
     async def read() -> bytes:
@@ -72,7 +77,7 @@ def test_an_unknown_installation_is_said(greenloop: Greenloop) -> None:
             "x",
             "password",
             "sk-x",
-            "Known: api_key, opencode_auth_json, anthropic_oauth_json, anthropic_oauth_token, none.",
+            "Known: api_key, opencode_auth_json, anthropic_oauth_json, anthropic_oauth_token, aws_bearer_token, ",
         ),
     ],
 )
@@ -97,13 +102,23 @@ def test_an_endpoint_that_is_none_is_refused(greenloop: Greenloop) -> None:
 @pytest.mark.parametrize(
     ("words", "secret", "said"),
     [
-        (("--provider", "antropic"), "sk-x", 'The provider "antropic" is not known. Known: openai, anthropic, google'),
+        (
+            ("--provider", "antropic"),
+            "sk-x",
+            'The provider "antropic" is not known. Known: openai, azure, anthropic, amazon-bedrock',
+        ),
         (("--provider", "openai"), "sk-x", 'The "opencode" runtime, which such an account gets, needs a model'),
         (("--provider", "openai", "--model", "m"), "sk-ant-api03-x", 'a key of "anthropic", not of "openai"'),
         (("--provider", "anthropic"), "sk-or-v1-x", 'a key of "openrouter", not of "anthropic"'),
         (("--provider", "x", "--kind", "none", "--base-url", "http://x/v1"), "x", "needs a model"),
         (("--provider", "google", "--kind", "none", "--model", "m"), "x", "An account without a key needs an endpoint"),
         (("--provider", "anthropic", "--fallback", "spare"), "sk-x", "no other account called 'spare'"),
+        (("--provider", "azure", "--model", "m"), "sk-x", 'Where "azure" answers this account is not known'),
+        ((*AZURE,), "sk-x", 'The "codex" runtime, which such an account gets, needs a model'),
+        ((*BEDROCK, "aws_access_key", "--model", "m"), "sk-x", "This is no access key of AWS"),
+        ((*BEDROCK, "aws_access_key", "--model", "m"), AWS, "'https://x.example' names no region"),
+        ((*BEDROCK, "aws_bearer_token"), "sk-x", 'The "claude" runtime, which such an account gets, needs a model'),
+        ((*VERTEX, "--model", "m"), "sk-x", "This is no key of a service account of Google's"),
     ],
 )
 def test_an_account_that_no_turn_could_run_with_is_refused_when_it_is_added(
