@@ -23,6 +23,9 @@ _INVISIBLE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e007f]"
 )
+_TERMINAL = re.compile(
+    r"\x1b(?:\[[0-9;:?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)|[()][A-Z0-9]|[=>78DEHMc])"
+)
 _CLOSING = re.compile(
     r"(?:(?<![^\W_])|(?<=%40))(?P<word>close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?![^\W_])"
     r"(?=(?:&#?\w{1,10};|[\W_]){0,40}?(?:#(?P<number>\d+)|gh-\d|[\w.-]{1,100}/[\w.-]{1,100}#\d"
@@ -70,9 +73,9 @@ def defused_plain(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """`text` without what nobody sees, its lines ended by `\\n`."""
+    """`text` without what nobody sees and what only terminals obey, its lines ended by `\\n`."""
     plain = text.encode("utf-8", "replace").decode("utf-8")
-    return _INVISIBLE.sub("", _LINE_END.sub("\n", plain))
+    return _INVISIBLE.sub("", _TERMINAL.sub("", _LINE_END.sub("\n", plain)))
 
 
 def _blocks(lines: Sequence[str], *, folds: bool = False, depth: int = 0) -> str:

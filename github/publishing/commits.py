@@ -13,6 +13,7 @@ from github.client.repository import RepositoryHandle
 from github.client.scopes import Scope
 
 TRAILER = "Greenloop-Turn"
+ATTEMPT = "Greenloop-Attempt"
 MAX_SUBJECT = 72
 MAX_BODY = 4000
 SEARCHED = 100  # commits of a branch, from its tip
@@ -25,7 +26,8 @@ _SKIP = re.compile(
     re.IGNORECASE,
 )
 _TRAILERS = re.compile(
-    rf"^[ \t]*(?:skip-checks|request-checks|{TRAILER}|co-authored-by|signed-off-by)[ \t]*:.*$", re.IGNORECASE | re.M
+    rf"^[ \t]*(?:skip-checks|request-checks|{TRAILER}|{ATTEMPT}|co-authored-by|signed-off-by)[ \t]*:.*$",
+    re.IGNORECASE | re.M,
 )
 
 
@@ -42,8 +44,10 @@ class CoAuthor:
         return f"{self.id}+{self.login}@users.noreply.github.com"
 
 
-def commit_message(subject: str, body: str, *, turn: str, co_authors: Sequence[CoAuthor] = ()) -> str:
-    """The message of a turn's commit, whatever an agent wrote.
+def commit_message(
+    subject: str, body: str, *, turn: str, attempt: int | None = None, co_authors: Sequence[CoAuthor] = ()
+) -> str:
+    """The message of a turn's commit, whatever an agent wrote. `attempt`: which repair of red checks it is.
 
     What would stop checks from running (`[skip ci]` and its kin, `skip-checks:`) is taken out, and so are trailers that
     only we may write; issues are not closed by it, and nobody is mentioned.
@@ -52,8 +56,9 @@ def commit_message(subject: str, body: str, *, turn: str, co_authors: Sequence[C
     if len(title) > MAX_SUBJECT:
         title = title[: MAX_SUBJECT - 1].rstrip() + "…"
     trailers = [f"{TRAILER}: {turn}"]
+    trailers += [f"{ATTEMPT}: {attempt}"] if attempt is not None else []
     trailers += [f"Co-authored-by: {each.login} <{each.email}>" for each in dict.fromkeys(co_authors)]
-    text = defused_plain(_clean(body)[:MAX_BODY]).strip()
+    text = defused_plain(without_orders(body)[:MAX_BODY]).strip()
     return "\n\n".join(part for part in (title, text, "\n".join(trailers)) if part) + "\n"
 
 
@@ -92,10 +97,11 @@ async def find_turn(repository: RepositoryHandle, branch: str, turn: str) -> str
 
 def one_line(text: str) -> str:
     """A title that does nothing: also a pull request's becomes a commit's, where it is squashed."""
-    return defused_plain(" ".join(_clean(text).split()))
+    return defused_plain(" ".join(without_orders(text).split()))
 
 
-def _clean(text: str) -> str:
+def without_orders(text: str) -> str:
+    """`text`, which is or may become the message of a commit, without what CI obeys there and trailers of ours."""
     previous, text = None, visible(text)
     while text != previous:  # taking one out may join the halves of another
         previous, text = text, _TRAILERS.sub("", _SKIP.sub("", text))

@@ -7,7 +7,7 @@ from github.client.errors import AlreadyExists, GitHubError, Invalid, Permission
 from github.client.repository import RepositoryHandle
 from github.client.scopes import Scope
 from github.client.text import length
-from github.publishing.commits import one_line
+from github.publishing.commits import one_line, without_orders
 from github.repositories.queries import Pull, pull, pulls_of_branch, read_pull
 
 MAX_TITLE = 256  # as `length` counts: whether GitHub takes one beyond the first plane for one or two is not told
@@ -35,7 +35,7 @@ async def open_or_find(
     if branch == base:
         raise RefusedBranch(f"a pull request from {branch!r} into itself makes no sense: name another base")
     wanted: dict[str, Any] = {"title": _title(title), "head": branch, "base": base, "draft": draft}
-    wanted["body"] = outgoing(body, closes=closes)
+    wanted["body"] = outgoing(without_orders(body), closes=closes)  # whoever squashes makes a commit's message of it
     try:
         return await _create(repository, wanted)
     except AlreadyExists:
@@ -63,7 +63,7 @@ async def update(
     if title is not None:
         wanted["title"] = _title(title)
     if body is not None:
-        wanted["body"] = outgoing(body)
+        wanted["body"] = outgoing(without_orders(body))
     if state is not None:
         wanted["state"] = state
     answer = await repository.request("PATCH", f"pulls/{number}", scope=Scope.PUBLISH, json=wanted)

@@ -20,6 +20,7 @@ PUSHES = {
     "required_deployments": "only commits that were deployed may be pushed to it",
     "merge_queue": "changes come through the merge queue only",
 }
+KEPT = 3600.0  # seconds
 _WORDS = {"starts_with": "start with", "ends_with": "end with", "contains": "contain", "regex": "match"}
 
 
@@ -45,6 +46,13 @@ async def would_refuse(repository: RepositoryHandle, branch: str, push: Push) ->
     found = broken(await branch_rules(repository, branch), branch, push)
     bypassed = {each: await _bypassed(repository, each) for each in {each.ruleset for each in found}}
     return tuple(dict.fromkeys(each.text for each in found if not bypassed[each.ruleset]))
+
+
+async def takes_message(repository: RepositoryHandle, branch: str, message: str) -> bool:
+    """Whether no rule of the branch stands against a commit with that message; those of the last hour will do."""
+    rules = await branch_rules(repository, branch, max_age=KEPT)
+    about_messages = [rule for rule in rules if rule.get("type") == "commit_message_pattern"]
+    return not broken(about_messages, branch, Push(exists=True, message=message))
 
 
 def broken(rules: Iterable[Mapping[str, Any]], branch: str, push: Push) -> tuple[Broken, ...]:

@@ -197,6 +197,17 @@ async def is_before(repository: RepositoryHandle, commit: str, other: str) -> bo
     return (await compare(repository, commit, other)).get("status") == "ahead"
 
 
+async def subjects(repository: RepositoryHandle, ref: str, most: int) -> list[str]:
+    """The first lines of the newest commits' messages at `ref`, newest first, as they were within the last hour."""
+    try:
+        params: dict[str, str | int] = {"sha": ref, "per_page": most}
+        found = await repository.get("commits", params=params, max_age=UNCHANGING)
+    except (NotFound, EmptyRepository):
+        return []
+    messages = (str((each.get("commit") or {}).get("message") or "") for each in found)
+    return [message.partition("\n")[0] for message in messages]
+
+
 async def diff(repository: RepositoryHandle, base: str, head: str) -> str:
     """The unified diff of `base...head`: what `head` has changed since it left `base`.
 

@@ -35,13 +35,22 @@ class Protection:
 
 
 @dataclass(frozen=True)
+class Description:
+    """Where the agent writes what it did, and where the JSON Schema of that stands. Both may hold a placeholder."""
+
+    path: str
+    schema: str
+
+
+@dataclass(frozen=True)
 class TurnContext:
     """What every prompt says. `instruction` is the asker's own words and the only text here that is an order, beside
     the `rules` of the repository's settings.
 
     `summary` tells what went before, for a conversation that cannot be resumed. `env_file` is the path of a file with
     secrets for the tests, empty if there is none. `left_out`: what the turn before made and was not committed, each
-    with its reason. `lfs`: some files stand in the checkout as pointers of Git LFS.
+    with its reason. `lfs`: some files stand in the checkout as pointers of Git LFS. `description`: the file in which
+    the agent is to say what it did.
     """
 
     repository: str
@@ -58,6 +67,7 @@ class TurnContext:
     env_file: str = ""
     left_out: tuple[str, ...] = ()
     lfs: bool = False
+    description: Description | None = None
 
 
 @dataclass(frozen=True)

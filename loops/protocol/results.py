@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from k8s.runner.protocol import DIFF_BYTES, STDERR_BYTES, Result
 from loops.offload import HEAVY, Offload, Withheld
+from loops.prompts import description
 from loops.protocol.access import TurnOver
 from loops.protocol.parse_output import TurnUsage, bounded, clean, entries_of, parser_of
 from loops.protocol.store_output import resumed_totals, rows, spent
@@ -102,7 +103,8 @@ async def store_result(
 
     `files` (what was read back, with secrets in it) goes to the parser only and is not stored. The turn's `result` is
     the protocol's, redacted and without the files, and `outcome`: {message, error, session_id, totals, retry_fresh,
-    limit, failure, retry_after} as the runtime sees it. Raises TurnOver when the turn ended without a result.
+    limit, failure, retry_after} as the runtime sees it, and `description` as the agent left it. Raises TurnOver when
+    the turn ended without a result.
     """
     if turn.result is not None:
         return False
@@ -173,6 +175,7 @@ def shown_result(
     ending = ProcessEnd(result.exit_code, result.reason, result.stderr_tail, files)
     outcome = parser_of(get(runtime), state, totals).outcome(ending)
     entries, usage = entries_of(outcome.events, redactor, price)
+    described, note = _described(files.get(description.PATH), redactor)
     message = clean(redactor.text(outcome.message))
     stored = stored_result(result, redactor) | {
         "outcome": {
@@ -184,16 +187,28 @@ def shown_result(
             "limit": outcome.limit,
             "failure": outcome.failure.kind.value if outcome.failure else None,
             "retry_after": outcome.failure.retry_after if outcome.failure else None,
+            "description": described,
         }
     }
-    return ShownResult(stored, entries, usage, message)
+    return ShownResult(stored, [*entries, *note], usage, message)
+
+
+def _described(content: bytes | None, redactor: Redactor) -> tuple[dict[str, str] | None, list[Entry]]:
+    """What the agent says of its work in the file for that, redacted, and a word where it cannot be used."""
+    if not content:
+        return None, []
+    try:
+        told = description.read(content)
+    except description.BadDescription as error:
+        return None, [("status", {"text": f"the agent's description of its work is not used: {error}"})]
+    return {name: clean(redactor.text(text)) for name, text in told.model_dump().items()}, []
 
 
 def _withheld(result: Result, why: str) -> ShownResult:
     """A result of which nothing may be shown. What it changed is looked at on its own before it is published."""
     note = f"What this turn said is withheld: {why}."
     bare = dataclasses.replace(result, diff="", stderr_tail="", message=note)
-    outcome = dict.fromkeys(("error", "session_id", "limit", "failure", "retry_after")) | {
+    outcome = dict.fromkeys(("error", "session_id", "limit", "failure", "retry_after", "description")) | {
         "message": note,
         "totals": {},
         "retry_fresh": False,

@@ -25,6 +25,7 @@ from app.web.boxes.requests import (
 )
 from app.web.state import AppState, app_state
 from k8s.runner import protocol
+from loops.prompts import description
 from loops.protocol.access import Asking, NoSuchEvidence, TurnOver
 from loops.protocol.results import log_of, most_bytes, store_object, store_result
 from loops.protocol.store_output import store_output
@@ -179,7 +180,9 @@ async def result(request: Request) -> Response:
 
 async def store_report(here: AppState, turn: Turn, sent: protocol.Result, files: dict[str, bytes]) -> None:
     """Store how the turn ended, once, and have its session go on."""
-    written = await here.credentials.read_back(turn, files) if files and turn.result is None else ()
+    # what the agent tells of its work is read back too, and is no secret
+    logins = {path: content for path, content in files.items() if path != description.PATH}
+    written = await here.credentials.read_back(turn, logins) if logins and turn.result is None else ()
     await _end_tokens(here, turn)
     new = await store_result(
         here.database,

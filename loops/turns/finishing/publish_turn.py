@@ -9,19 +9,21 @@ from github.publishing.commits import CoAuthor as CoAuthor
 from github.publishing.commits import commit_message
 from github.publishing.lfs import LargeFile
 from github.publishing.publish import Publication, Published, publish
+from github.publishing.pushrules import takes_message
 from github.publishing.trees import FileChange
+from github.repositories import queries
 from github.repositories.queries import Pull
 from k8s.runner.protocol import Result
 from loops.context import Loop
-from loops.runtimes import registry
 from loops.store import journal
 from loops.store.database import Database
 from loops.store.locking import locked
 from loops.store.states import PullState, TurnKind
 from loops.store.tables import Blob, Person, Session, Turn
 from loops.turns import forks
+from loops.turns.commit_style import READ, style_of
 from loops.turns.preparing.start import base_of
-from loops.turns.pull_request import closed_by, commit_subject, pull_body, pull_title
+from loops.turns.pull_request import attempt_of, closed_by, commit_body, commit_subjects, pull_body, pull_title
 
 
 async def publish_turn(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, result: Result) -> Published:
@@ -35,7 +37,7 @@ async def publish_turn(loop: Loop, repo: RepositoryHandle, session: Session, tur
     else:
         done = await _push(loop, repo, session, turn, result, fork)
     if session.pull_number is None:
-        await _open_pull(loop, repo, session, turn, fork)
+        await _open_pull(loop, repo, session, turn, result, fork)
     return done
 
 
@@ -50,12 +52,7 @@ async def _push(
         async with loop.database.read() as tx:
             return (await tx.get_one(Blob, (turn.id, sha))).content
 
-    message = commit_message(
-        commit_subject(session, turn),
-        _body(turn),
-        turn=turn.public_id,
-        co_authors=await _co_authors(loop.database, turn, fork),
-    )
+    message = await _message(loop.database, repo, session, turn, session.branch, fork)
     wanted = Publication(
         turn.public_id,
         session.branch,
@@ -80,7 +77,26 @@ async def _push(
     return done
 
 
-async def _open_pull(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, fork: Pull | None) -> None:
+async def _message(
+    database: Database, repo: RepositoryHandle, session: Session, turn: Turn, branch: str, fork: Pull | None
+) -> str:
+    """The commit's message, in the repository's own style; one that its rules take, where there is one."""
+    co_authors = await _co_authors(database, turn, fork)
+    style = style_of(await queries.subjects(repo, session.base_branch or "", READ))
+    body, attempt = commit_body(session, turn), attempt_of(turn)
+    messages = [
+        commit_message(subject, body, turn=turn.public_id, attempt=attempt, co_authors=co_authors)
+        for subject in commit_subjects(session, turn, style)
+    ]
+    for message in messages[:-1]:
+        if await takes_message(repo, branch, message):
+            return message
+    return messages[-1]
+
+
+async def _open_pull(
+    loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, result: Result, fork: Pull | None
+) -> None:
     draft = bool((session.config or {}).get("draft_until_green", True))
     base, _ = await base_of(repo, session, turn)
     pull = await pulls.open_or_find(
@@ -88,7 +104,7 @@ async def _open_pull(loop: Loop, repo: RepositoryHandle, session: Session, turn:
         branch=session.branch or "",
         base=base,
         title=pull_title(session),
-        body=pull_body(session, turn, loop.options.public_url, loop.me.names[0], fork=fork),
+        body=pull_body(session, turn, result, loop.options.public_url, loop.me.names[0], fork=fork),
         draft=draft,
         closes=closed_by(session),
     )
@@ -126,7 +142,3 @@ def _taken_in(turn: Turn) -> str | None:
         return None
     merge = ((turn.spec or {}).get("repository") or {}).get("merge")
     return str(merge["sha"]) if merge else None
-
-
-def _body(turn: Turn) -> str:
-    return (turn.message or "") if registry.answers(turn.runtime) else ""

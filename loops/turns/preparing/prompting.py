@@ -12,7 +12,7 @@ from github.repositories import queries
 from github.repositories.config import RepositoryConfig
 from github.threads import comments
 from loops.context import Loop
-from loops.prompts import contexts
+from loops.prompts import contexts, description
 from loops.prompts.render import render
 from loops.runtimes.base import BoxFile
 from loops.sessions.agent_conversation import known_turns
@@ -74,9 +74,17 @@ async def prompt_of(
         env_file=wanted.path if wanted and wanted.names else "",
         left_out=_left_out(before),
         lfs=await _has_lfs(repo, start.sha),
+        description=contexts.Description(
+            *(
+                path.replace("{turn_dir}", f"{{turn_dir:{turn.marker}}}")
+                for path in (description.PATH, description.SCHEMA_PATH)
+            )
+        ),
     )
     text = render(await _prompt(repo, session, turn, ask, about, told, earlier))
-    return Told(text, tuple(BoxFile(f"{{turn_dir}}/guidance/{name}", content) for name, content in guidance))
+    guides = (BoxFile(f"{{turn_dir}}/guidance/{name}", content) for name, content in guidance)
+    schema = BoxFile(description.SCHEMA_PATH, description.schema().encode())
+    return Told(text, (*guides, schema, BoxFile(description.PATH, b"", read_back=True)))
 
 
 def _protection(config: RepositoryConfig) -> contexts.Protection:

@@ -16,7 +16,8 @@ from loops.sessions.ask_columns import ask_of
 from loops.store.states import SubjectKind
 from loops.store.tables import Session, Turn
 from loops.turns import forks
-from loops.turns.pull_request import commit_subject
+from loops.turns.commit_style import READ, CommitStyle, style_of
+from loops.turns.pull_request import commit_subjects
 
 
 @dataclass(frozen=True)
@@ -46,16 +47,26 @@ async def start_of(loop: Loop, repo: RepositoryHandle, session: Session, turn: T
     """
     start = await _begin(loop, repo, session, turn)
     exists = start.ref == f"refs/heads/{start.branch}"
-    message = commit_message(commit_subject(session, turn), "", turn=turn.public_id)
-    push = Push(exists, (await loop.github.identity()).email, message)
-    if against := await would_refuse(repo, start.branch, push):
-        raise CannotStart("rules", "; ".join(against) + ".")
+    if against := await _refused(loop, repo, session, turn, start, CommitStyle()):
+        # what a rule wants of messages, the log's own style has as a rule
+        style = style_of(await queries.subjects(repo, start.base_branch, READ))
+        if against := await _refused(loop, repo, session, turn, start, style):
+            raise CannotStart("rules", "; ".join(against) + ".")
     if exists:
         try:
             await branches.refuse_unless_ours_to_write(repo, start.branch)
         except RefusedBranch as error:
             raise CannotStart("rules", str(error)) from None
     return start
+
+
+async def _refused(
+    loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, start: StartingPoint, style: CommitStyle
+) -> tuple[str, ...]:
+    """What GitHub would refuse of the turn's commit, by what is known of it beforehand."""
+    message = commit_message(commit_subjects(session, turn, style)[0], "", turn=turn.public_id)
+    exists = start.ref == f"refs/heads/{start.branch}"
+    return await would_refuse(repo, start.branch, Push(exists, (await loop.github.identity()).email, message))
 
 
 async def _begin(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn) -> StartingPoint:

@@ -8,6 +8,7 @@ from pathlib import Path
 from loops.prompts.contexts import (
     ChecksPrompt,
     ConflictPrompt,
+    Description,
     FailedCheck,
     Guidance,
     IssuePrompt,
@@ -35,6 +36,7 @@ TURN = TurnContext(
     protection=Protection(paths=("infra/**",), freed=("AGENTS.md",)),
     env_file=".env",
     lfs=True,
+    description=Description("{turn_dir:m1}/description.json", "{turn_dir:m1}/description.schema.json"),
 )
 EXAMPLES: dict[str, Prompt] = {
     "issue": IssuePrompt(
