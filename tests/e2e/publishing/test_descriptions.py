@@ -44,7 +44,7 @@ async def test_a_description_makes_commit_and_pull_request_in_the_style_of_the_l
         session = await home.ended()
         assert session.outcome == "green", await home.describe()
         described, repair = await _messages(home, session.pull_number)
-        assert described.startswith("fix: round totals half up\n\nTotals were floats.\n\n- now `Decimal`\n\nChecked: ")
+        assert described.startswith("feat: round totals half up\n\nTotals were floats.\n\n- now `Decimal`\n\nChecked: ")
         assert "Left: VAT is still a float." in described and "Greenloop-Attempt" not in described
         # the repair left no description, and what a program prints is no message
         assert (
