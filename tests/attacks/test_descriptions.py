@@ -3,8 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.attacks.test_words_that_act import WORDS, harmless
 from tests.e2e.acts import asked
 from tests.e2e.house import house
@@ -20,12 +18,8 @@ EVIL = {
 ODD = {
     "a link": "os.unlink(told); os.symlink('/etc/passwd', told)",
     "a pipe": "os.unlink(told); os.mkfifo(told)",
-    "a folder": "os.unlink(told); os.mkdir(told)",
     "a gigabyte": "os.truncate(told, 1 << 30)",
-    "ten megabytes": "open(told, 'w').write(json.dumps({'subject': 's', 'what': 'x' * 10_000_000}))",
-    "no JSON": "open(told, 'w').write('subject: s')",
     "another shape": "open(told, 'w').write('{\"subject\": [1], \"what\": {}}')",
-    "gone": "os.unlink(told)",
     "a folder that is a link": "d = os.path.dirname(told); os.rename(d, d + '.gone'); os.symlink('/etc', d)",
 }
 
@@ -54,7 +48,6 @@ async def test_what_an_agent_describes_does_nothing_in_commit_pull_request_and_c
         assert (await home.get("issues/1"))["state"] == "open"
 
 
-@pytest.mark.timeout(120)
 async def test_what_is_no_small_file_of_the_asked_shape_is_left_and_its_turn_goes_on(tmp_path: Path) -> None:
     async with house(tmp_path, run=None) as home:
         odd = json.dumps(list(ODD.values()))
