@@ -32,6 +32,7 @@ from app.web.signin.routes import routes as signin_routes
 from app.web.state import AppState
 from app.web.webhooks import Receiver
 from loops.accounts.box_secrets import Credentials, FetchTokens, NoCredentials, NoFetchTokens
+from loops.protocol.output_groups import Outputs
 from loops.protocol.tokens import box_key
 from loops.secrets.redact import Redactor
 from loops.secrets.turn_redactors import TurnRedactors
@@ -78,6 +79,7 @@ def create_app(
         database=database,
         bus=bus,
         inbox=inbox,
+        outputs=Outputs(database),
         metrics=figures,
         gate=Gate(settings),
         fetch_tokens=fetch_tokens or NoFetchTokens(),
@@ -92,7 +94,6 @@ def create_app(
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         await shared.bus.start()
-        await shared.inbox.start()
         for gateway in gateways:
             gateway.start(figures.gateways)
         try:
@@ -100,6 +101,7 @@ def create_app(
                 yield
         finally:
             await shared.inbox.close()
+            await shared.outputs.close()
             for gateway in gateways:
                 await gateway.close()
             await shared.gate.aclose()

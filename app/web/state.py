@@ -15,6 +15,7 @@ from app.web.pages.shown_diff import ShownDiffs
 from app.web.signin.gate import Gate
 from loops.accounts.box_secrets import Credentials, FetchTokens
 from loops.offload import Offload
+from loops.protocol.output_groups import Outputs
 from loops.secrets.turn_redactors import TurnRedactors
 from loops.store.bus import Bus
 from loops.store.database import Database
@@ -33,6 +34,7 @@ class AppState:
     database: Database
     bus: Bus
     inbox: Inbox
+    outputs: Outputs
     metrics: Metrics
     gate: Gate
     fetch_tokens: FetchTokens

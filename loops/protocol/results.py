@@ -15,8 +15,9 @@ from k8s.runner.protocol import DIFF_BYTES, STDERR_BYTES, Result
 from loops.offload import HEAVY, Offload, Withheld
 from loops.prompts import description
 from loops.protocol.access import TurnOver
+from loops.protocol.output_groups import spent
 from loops.protocol.parse_output import TurnUsage, bounded, clean, entries_of, parser_of
-from loops.protocol.store_output import resumed_totals, rows, spent
+from loops.protocol.store_output import resumed_totals, rows
 from loops.runtimes.base import ProcessEnd, clip
 from loops.runtimes.registry import get
 from loops.runtimes.spec import Price

@@ -127,7 +127,7 @@ async def _output(request: Request, here: AppState, asked: Asking) -> Response:
         await here.redactors.of(turn, here.credentials.secrets, tokens_held(request, asked)) if data else Redactor()
     )
     price = here.settings.price_of(turn.model)
-    taken = await store_output(here.database, turn, sent, data, redactor, here.offload, now=here.clock(), price=price)
+    taken = await store_output(here.outputs, turn, sent, data, redactor, here.offload, now=here.clock(), price=price)
     if taken.events:
         here.metrics.output.inc(taken.answer.offset - turn.output_offset)
         here.bus.notify(f"session:{turn.session_id}")

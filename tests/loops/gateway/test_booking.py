@@ -9,6 +9,7 @@ from k8s.runner.protocol import Output, Result
 from loops.gateway.booking import book
 from loops.gateway.usage import Used
 from loops.offload import Offload
+from loops.protocol.output_groups import Outputs
 from loops.protocol.results import store_result
 from loops.protocol.store_output import store_output
 from loops.runtimes.spec import Price
@@ -46,7 +47,7 @@ async def now(database: Database) -> Turn:
 async def tell(database: Database, line: bytes = TOLD) -> None:
     row = await now(database)
     sent = Output(offset=row.output_offset, data="", state="running")
-    await store_output(database, row, sent, line, Redactor(), Offload(), now=1.0)
+    await store_output(Outputs(database), row, sent, line, Redactor(), Offload(), now=1.0)
 
 
 def counted(row: Turn) -> tuple[int, int, int, float]:

@@ -1,4 +1,4 @@
-"""Many deliveries at once, through the door that workers use: bodies as GitHub sends them, claimed, on both databases."""
+"""Many deliveries at once, through the workers' door: bodies as GitHub sends them, claimed, on both databases."""
 
 import asyncio
 import json
