@@ -7,8 +7,8 @@ import structlog
 
 from app.web.metrics import Metrics
 from loops.store.arrivals import Arrival, Arrivals, lane_of
+from loops.store.batcher import Batcher
 from loops.store.bus import WORK, Bus
-from loops.store.group_commit import GroupCommit
 from loops.store.states import Lane
 
 log = structlog.get_logger(__name__)
@@ -32,7 +32,7 @@ class Inbox:
         self._bus = bus
         self._metrics = metrics
         self._limit = limit
-        self._groups = GroupCommit(self._store, largest=LARGEST_GROUP, at_once=arrivals.groups_at_once)
+        self._groups = Batcher(self._store, largest=LARGEST_GROUP, at_once=arrivals.groups_at_once)
 
     async def close(self) -> None:
         """Store what waits, and stop."""

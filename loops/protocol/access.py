@@ -2,6 +2,7 @@
 
 import hmac
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import select
@@ -49,7 +50,11 @@ def has_news(box: Box, token: str) -> bool:
 
 async def turn_with(tx: AsyncSession, public_id: str, token: str) -> Asking:
     """The turn, if `token` is that turn's own. Raises TokenRefused."""
-    found = await _look_up(tx, public_id)
+    return shown(public_id, await _look_up(tx, public_id), token)
+
+
+def shown(public_id: str, found: Asking | None, token: str) -> Asking:
+    """The turn that was found, if `token` is its own. Raises TokenRefused."""
     own = found.turn.token_hash if found is not None else None
     # compared in any case: how long it takes tells nothing
     if not hmac.compare_digest(token_hash(token), own or "") or found is None:
@@ -80,11 +85,15 @@ async def former_turn_with(tx: AsyncSession, public_id: str, token: str, now: fl
     return found
 
 
+async def look_up(tx: AsyncSession, public_ids: Sequence[str]) -> list[Asking | None]:
+    """The turns of these names, whoever asks: what `shown` is given. None for one that is not there."""
+    query = select(Turn, Box).outerjoin(Box, Box.name == Turn.box).where(Turn.public_id.in_(public_ids))
+    found = {row[0].public_id: Asking(*row) for row in await tx.execute(query)}
+    return [found.get(each) for each in public_ids]
+
+
 async def _look_up(tx: AsyncSession, public_id: str) -> Asking | None:
-    found = (
-        await tx.execute(select(Turn, Box).outerjoin(Box, Box.name == Turn.box).where(Turn.public_id == public_id))
-    ).one_or_none()
-    return Asking(*found) if found is not None else None
+    return (await look_up(tx, [public_id]))[0]
 
 
 def _fits(box: Box | None, token: str, now: float, lifetime: float) -> bool:

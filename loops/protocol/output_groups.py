@@ -7,11 +7,12 @@ from typing import Any
 from sqlalchemy import bindparam, case, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from loops.protocol.access import Asking, look_up, shown
 from loops.protocol.parse_output import ParsedOutput, TurnUsage
 from loops.sessions.spending import apply_caps
 from loops.store import journal
+from loops.store.batcher import Batcher
 from loops.store.database import Database
-from loops.store.group_commit import GroupCommit
 from loops.store.states import TurnStatus
 from loops.store.tables import Box, Turn
 
@@ -44,11 +45,17 @@ GONE = Standing(False, TurnStatus.CANCELLED, 0, None)
 
 
 class Outputs:
-    """Where the output of turns is stored, of many in one transaction."""
+    """Where the output of turns is stored, of many in one transaction, and who asks for that is looked up, by one query
+    for many."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self._groups = GroupCommit(self._store, largest=LARGEST_GROUP, one_by_one=True)
+        self._asking = Batcher(self._look_up, largest=LARGEST_GROUP)
+        self._groups = Batcher(self._store, largest=LARGEST_GROUP, one_by_one=True)
+
+    async def turn_with(self, public_id: str, token: str) -> Asking:
+        """The turn, if `token` is that turn's own. Raises TokenRefused."""
+        return shown(public_id, await self._asking.put(public_id), token)
 
     async def put(self, chunk: Chunk) -> Standing:
         """Store the chunk."""
@@ -57,6 +64,10 @@ class Outputs:
     async def close(self) -> None:
         """Wait until everything is stored."""
         await self._groups.close()
+
+    async def _look_up(self, public_ids: Sequence[str]) -> Sequence[Asking | None]:
+        async with self.database.read() as tx:
+            return await look_up(tx, public_ids)
 
     async def _store(self, chunks: Sequence[Chunk]) -> Sequence[Standing]:
         async with self.database.write() as tx:

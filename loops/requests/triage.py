@@ -105,7 +105,7 @@ def _hint(done: Triage, guid: str, hint: Hint, known: Known, asked_for: set[str]
     elif not hint.failed and not hint.queued_pull and head not in known.without_checks:
         done.decided[guid] = nobody_waits(hint.sha)
     elif (one := about(hint)) in asked_for:
-        done.decided[guid] = Decision("hint", f"{hint.source}: a look at {hint.sha[:12]} is under way")
+        done.decided[guid] = Decision("ignored", f"a look at {hint.sha[:12]} is due already")
     else:
         asked_for.add(one)
         done.alone[guid] = Lane.LOOK, one

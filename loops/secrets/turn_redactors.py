@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from loops.secrets.redact import Redactor
 from loops.store.tables import Turn
 
-MOST = 256
+MOST = 1024
 """Turns whose redactors are kept."""
 
 

@@ -3,13 +3,14 @@
 import sys
 from collections.abc import Callable
 
-from tests.bench import attacks, clone, events, gateway, receiver, requests, runner, scale
+from tests.bench import attacks, clone, events, gateway, output, receiver, requests, runner, scale
 
 BENCHMARKS: dict[str, Callable[[], int]] = {
     "attacks": attacks.main,
     "clone": clone.main,
     "events": events.main,
     "gateway": gateway.main,
+    "output": output.main,
     "receiver": receiver.main,
     "requests": requests.main,
     "runner": runner.main,

@@ -3,7 +3,7 @@
 import asyncio
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -77,5 +77,32 @@ async def drive(host: str, port: int, request: Callable[[], bytes], *, connectio
         overs.append(loop.create_future())
         await loop.create_connection(lambda: _Connection(request, load, began + seconds, overs[-1]), host, port)
     await asyncio.gather(*overs)
+    load.seconds = time.perf_counter() - began
+    return load
+
+
+async def paced(host: str, port: int, senders: Sequence[Callable[[], bytes]], *, every: float, seconds: float) -> Load:
+    """Have each sender send one request `every` so many seconds, over a connection of its own. An answer's time counts
+    from when its request was to be sent. Raises OSError when a connection breaks."""
+    load = Load()
+    began = time.perf_counter()
+
+    async def one(place: int, request: Callable[[], bytes]) -> None:
+        reader, writer = await asyncio.open_connection(host, port)
+        at = began + every * (1 + place / len(senders))
+        while at < began + seconds:
+            await asyncio.sleep(max(0.0, at - time.perf_counter()))
+            writer.write(request())
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = _LENGTH.search(head)
+            await reader.readexactly(int(length[1]) if length else 0)
+            status = int(head[9:12])
+            load.statuses[status] = load.statuses.get(status, 0) + 1
+            load.times.append(time.perf_counter() - at)
+            at += every
+        writer.close()
+        await writer.wait_closed()
+
+    await asyncio.gather(*(one(*each) for each in enumerate(senders)))
     load.seconds = time.perf_counter() - began
     return load

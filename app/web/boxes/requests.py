@@ -15,7 +15,7 @@ from app.web.held_bodies import RETRY_SECONDS, NoRoom
 from app.web.state import app_state
 from k8s.runner import protocol
 from loops.accounts.box_secrets import CannotPrepare
-from loops.protocol.access import Asking, NoSuchEvidence, TokenRefused, TurnOver, former_turn_with, told_over, turn_with
+from loops.protocol.access import Asking, NoSuchEvidence, TokenRefused, TurnOver, former_turn_with, told_over
 from loops.protocol.results import ReportTooLarge, WrongObject
 from loops.protocol.tokens import tokens_of
 from loops.store.tables import Turn
@@ -69,10 +69,11 @@ async def turn_of(request: Request) -> Turn:
 
 async def asking(request: Request) -> Asking:
     here, name, shown = app_state(request), request.path_params["turn"], bearer(request)
+    if not _is_former(request):
+        with contextlib.suppress(TokenRefused):
+            return await here.outputs.turn_with(name, shown)
     async with here.database.read() as tx:
         if not _is_former(request):
-            with contextlib.suppress(TokenRefused):
-                return await turn_with(tx, name, shown)
             await told_over(tx, name, shown, here.box_key)
         return await former_turn_with(tx, name, shown, here.clock())
 

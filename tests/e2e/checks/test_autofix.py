@@ -119,9 +119,8 @@ async def test_a_default_branch_that_stays_red_ends_without_progress_and_costs_n
 async def test_without_the_setting_a_red_default_branch_is_left_alone(tmp_path: Path) -> None:
     async with house(tmp_path) as home:
         await push(home, "other.txt", "x")
-        (suite,) = await home.handled("check_suite")
-        assert (suite.decision, await home.sessions()) == ("ignored", [])
-        assert "`autofix.default_branch` is off" in (suite.reason or "")
+        await refused(home, "`autofix.default_branch` is off")
+        assert await home.sessions() == []
 
 
 async def test_a_red_pull_request_is_repaired_in_place_where_all_are_watched(tmp_path: Path) -> None:

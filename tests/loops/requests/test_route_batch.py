@@ -121,7 +121,7 @@ async def test_of_the_red_hints_of_a_commit_one_is_looked_at_also_from_one_batch
         await tx.execute(update(Delivery).where(Delivery.status == "done").values(guid="earlier"))
         await tx.execute(update(Delivery).where(Delivery.status == "new").values(guid="looks"))
     second = await routed(loop, status(state="failure"))
-    assert (second["g-0"].decision, second["looks"].status) == ("hint", "new")
+    assert (second["g-0"].decision, second["looks"].status) == ("ignored", "new")
     await Claims(loop.leases, Lane.LOOK).claim(1, lambda _: 1)
     async with loop.database.write() as tx:
         await tx.execute(update(Delivery).where(Delivery.guid == "g-0").values(guid="second"))

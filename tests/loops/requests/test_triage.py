@@ -52,7 +52,7 @@ def test_hints_of_a_commit_that_sessions_wait_for_wake_each_of_them(hint: Hint) 
 def test_of_many_red_hints_of_one_commit_one_look_is_made() -> None:
     done = triage(read(RED, replace(RED, source="check_suite"), replace(RED, source="workflow_run")), Known())
     assert [(guid, lane) for guid, (lane, _) in done.alone.items()] == [("g-0", Lane.LOOK)]
-    assert {each.what for each in done.decided.values()} == {"hint"}
+    assert {each.reason for each in done.decided.values()} == {f"a look at {SHA[:12]} is due already"}
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_what_another_commit_branch_or_queue_says_is_looked_at_too(other: Hint) 
 def test_a_red_hint_is_covered_by_a_look_that_waits_already() -> None:
     deliveries = read(RED)
     done = triage(deliveries, Known(looks=frozenset(looks(deliveries))))
-    assert (done.alone, [each.what for each in done.decided.values()]) == ({}, ["hint"])
+    assert (done.alone, [each.what for each in done.decided.values()]) == ({}, ["ignored"])
 
 
 def test_a_check_that_comes_after_an_end_without_any_is_looked_at() -> None:

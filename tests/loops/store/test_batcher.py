@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from loops.store.group_commit import GroupCommit
+from loops.store.batcher import Batcher
 
 
 class Disk:
@@ -33,7 +33,7 @@ class Disk:
         return [each.upper() for each in group]
 
 
-async def put(commits: GroupCommit[str, str], disk: Disk, *items: str, first: str = "") -> list[str | BaseException]:
+async def put(commits: Batcher[str, str], disk: Disk, *items: str, first: str = "") -> list[str | BaseException]:
     """All at once, while the disk is still busy with the first of them."""
     tasks = [asyncio.create_task(commits.put(item, first=item.startswith(first) if first else False)) for item in items]
     for _ in range(3):
@@ -44,7 +44,7 @@ async def put(commits: GroupCommit[str, str], disk: Disk, *items: str, first: st
 
 async def test_what_comes_during_a_commit_goes_with_the_next_and_each_has_its_own_result() -> None:
     disk = Disk()
-    commits: GroupCommit[str, str] = GroupCommit(disk.store, largest=3)
+    commits: Batcher[str, str] = Batcher(disk.store, largest=3)
     assert await put(commits, disk, "a", "b", "c", "d", "e") == ["A", "B", "C", "D", "E"]
     assert (disk.most, max(map(len, disk.groups)), sum(map(len, disk.groups))) == (1, 3, 5)
     assert commits.depth == 0
@@ -52,20 +52,20 @@ async def test_what_comes_during_a_commit_goes_with_the_next_and_each_has_its_ow
 
 async def test_who_comes_first_is_stored_before_those_who_waited_longer() -> None:
     disk = Disk()
-    commits: GroupCommit[str, str] = GroupCommit(disk.store, largest=1)
+    commits: Batcher[str, str] = Batcher(disk.store, largest=1)
     await put(commits, disk, "a", "b", "hurry", first="hurry")
     assert disk.groups[1:] == [["hurry"], ["b"]] or disk.groups == [["hurry"], ["a"], ["b"]]
 
 
 async def test_several_groups_are_on_their_way_where_that_is_wanted() -> None:
     disk = Disk()
-    await put(GroupCommit(disk.store, largest=1, at_once=3), disk, *"abcdef")
+    await put(Batcher(disk.store, largest=1, at_once=3), disk, *"abcdef")
     assert disk.most == 3
 
 
 async def test_one_that_cannot_be_stored_fails_alone() -> None:
     disk = Disk()
-    found = await put(GroupCommit(disk.store, largest=9, one_by_one=True), disk, "a", "bad", "c")
+    found = await put(Batcher(disk.store, largest=9, one_by_one=True), disk, "a", "bad", "c")
     assert [str(each) for each in found] == ["A", "bad", "C"]
 
 
@@ -73,14 +73,14 @@ async def test_one_that_cannot_be_stored_fails_alone() -> None:
 async def test_while_the_database_is_away_nobody_is_tried_one_by_one(one_by_one: bool) -> None:
     disk = Disk()
     disk.away = True
-    found = await put(GroupCommit(disk.store, largest=9, one_by_one=one_by_one), disk, "a", "b", "c")
+    found = await put(Batcher(disk.store, largest=9, one_by_one=one_by_one), disk, "a", "b", "c")
     assert [type(each) for each in found] == [ConnectionError] * 3
     assert len(disk.groups) <= 2
 
 
 async def test_after_a_failure_and_after_a_cancelled_wait_the_next_is_stored() -> None:
     disk = Disk()
-    commits: GroupCommit[str, str] = GroupCommit(disk.store, largest=9)
+    commits: Batcher[str, str] = Batcher(disk.store, largest=9)
     gone = asyncio.create_task(commits.put("a"))
     await asyncio.sleep(0)
     gone.cancel()

@@ -1,4 +1,4 @@
-"""Many small writes as one transaction: what comes while one is on its way to the disk goes with the next."""
+"""Many small calls of the database as one: what comes while one is under way goes with the next."""
 
 import asyncio
 from collections import deque
@@ -12,22 +12,22 @@ Result = TypeVar("Result")
 OUTAGES = (InterfaceError, OperationalError, OSError)
 
 
-class GroupCommit(Generic[Item, Result]):
-    """Hands what waits to `store`, up to `largest` items at once, in up to `at_once` calls at the same time.
+class Batcher(Generic[Item, Result]):
+    """Hands what waits to `work`, up to `largest` items at once, in up to `at_once` calls at the same time.
 
-    `store` returns a result for each item, and has stored all of them or none where it raises. `one_by_one`: where it
+    `work` returns a result for each item, and has done all of them or none where it raises. `one_by_one`: where it
     raises and the database is there, each item is tried by itself, so that one that is at fault fails alone.
     """
 
     def __init__(
         self,
-        store: Callable[[Sequence[Item]], Awaitable[Sequence[Result]]],
+        work: Callable[[Sequence[Item]], Awaitable[Sequence[Result]]],
         *,
         largest: int,
         at_once: int = 1,
         one_by_one: bool = False,
     ) -> None:
-        self._store = store
+        self._work = work
         self._largest = largest
         self._at_once = at_once
         self._one_by_one = one_by_one
@@ -42,27 +42,27 @@ class GroupCommit(Generic[Item, Result]):
         return len(self._first) + len(self._rest)
 
     async def put(self, item: Item, *, first: bool = False) -> Result:
-        """Store the item; `first`: before those that are not. Raises what `store` raises.
+        """The item's result; `first`: before those that are not. Raises what `work` raises.
 
-        Who is cancelled here does not know whether it was stored.
+        Who is cancelled here does not know whether it was done.
         """
         done: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         (self._first if first else self._rest).append((item, done))
         if self._busy < self._at_once:
             self._busy += 1
-            task = asyncio.create_task(self._groups(), name="group commit")
+            task = asyncio.create_task(self._run(), name="batches")
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         return await done
 
     async def close(self) -> None:
-        """Wait until everything is stored."""
+        """Wait until everything is done."""
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _groups(self) -> None:
+    async def _run(self) -> None:
         try:
             while group := self._next():
-                await self._commit(group)
+                await self._call(group)
         finally:
             self._busy -= 1
 
@@ -72,9 +72,9 @@ class GroupCommit(Generic[Item, Result]):
             group += [waiting.popleft() for _ in range(min(self._largest - len(group), len(waiting)))]
         return group
 
-    async def _commit(self, group: Sequence[tuple[Item, "asyncio.Future[Result]"]]) -> None:
+    async def _call(self, group: Sequence[tuple[Item, "asyncio.Future[Result]"]]) -> None:
         try:
-            results = await self._store([item for item, _ in group])
+            results = await self._work([item for item, _ in group])
         except asyncio.CancelledError:
             for _, done in group:
                 done.cancel()
@@ -82,7 +82,7 @@ class GroupCommit(Generic[Item, Result]):
         except Exception as error:
             if self._one_by_one and len(group) > 1 and not isinstance(error, OUTAGES):
                 for each in group:
-                    await self._commit([each])
+                    await self._call([each])
                 return
             for _, done in group:
                 if not done.done():
