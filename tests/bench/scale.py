@@ -27,6 +27,7 @@ from app.web.app import create_app
 from k8s.runner.protocol import Output
 from loops.offload import Offload
 from loops.options import LoopOptions
+from loops.protocol.output_groups import Outputs
 from loops.protocol.store_output import store_output
 from loops.secrets.redact import Redactor
 from loops.store.arrivals import Arrival, Arrivals, arrivals
@@ -71,7 +72,7 @@ class Place:
             async with self.database.read() as tx:
                 turn = (await tx.execute(select(Turn).where(Turn.status == TurnStatus.RUNNING))).scalar_one()
             sent = Output(turn.output_offset)
-            await store_output(self.database, turn, sent, LINES, Redactor(), Offload(), now=time.time())
+            await store_output(Outputs(self.database), turn, sent, LINES, Redactor(), Offload(), now=time.time())
 
         async def look() -> None:
             await sessions.claim(20, lambda _: 20)
