@@ -17,9 +17,9 @@ import structlog
 from k8s.boxes import BoxesUnavailable, BoxSpec, BoxState, BoxStatus, Known, Reconciled
 from k8s.cluster import Cluster, ClusterError, ClusterUnreachable
 from k8s.home_claim import with_claim
-from k8s.identity import PORT, PREFIX, SPARE, home_name, instance_labels, is_ours, secret_name, selector
+from k8s.identity import PREFIX, SPARE, home_name, instance_labels, is_ours, secret_name, selector
 from k8s.options import PodOptions
-from k8s.pod import box_pod, home_claim, is_outdated, secret_token, token_secret
+from k8s.pod import box_pod, has_agent_container, home_claim, is_outdated, secret_token, token_secret
 from k8s.podstate import is_over, pod_status, waits_for_volume
 from k8s.reconcile import HOME_SECONDS, IDLE_SECONDS, Deletion, plan, still_due
 from k8s.refusals import is_full, refusal, why_no_boxes
@@ -201,9 +201,9 @@ class KubernetesBoxes:
                 continue
             self._check_ours(pod)
             status = pod_status(spec.name, pod)
-            deaf = spec.idle and PORT not in (pod["metadata"].get("labels") or {})
+            former = spec.idle and not has_agent_container(pod)
             stale = is_outdated(pod, wanted) or (spec.idle and _tries_in_vain(pod, status))
-            if not is_over(pod) and not deaf and not (stale and not status.usable):
+            if not is_over(pod) and not former and not (stale and not status.usable):
                 await self._name_owner(pod, wanted)
                 return await self._told(spec.name, pod)
             with _gone_or_changed():

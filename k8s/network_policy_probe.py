@@ -14,7 +14,7 @@ from k8s.boxes import BoxSpec
 from k8s.cluster import Cluster
 from k8s.identity import instance_labels
 from k8s.options import Home, PodOptions, Resources
-from k8s.pod import CONTAINER, box_pod
+from k8s.pod import RUNNER, box_pod
 
 Object = dict[str, Any]
 
@@ -23,6 +23,8 @@ POLICY_RIGHT = ("list", "networking.k8s.io", "networkpolicies")
 SETTLE_SECONDS = 5
 """Some plugins leave a pod open for its first seconds."""
 PAUSE = 0.5
+OF_BOXES = ("token", "socket")
+"""Volumes of a box that a pod which only tries has no use for."""
 
 # It ends as a failure, so that its last words come into the pod's status: no right to read logs is needed.
 TRY = """
@@ -117,13 +119,15 @@ def probe_pod(instance: str, options: PodOptions, arguments: list[Any]) -> Objec
     name = f"gl-probe-{secrets.token_hex(4)}"
     little = Resources(requests={"cpu": "10m", "memory": "32Mi"}, limits={"memory": "128Mi"})
     command = ["python3", "-c", TRY, json.dumps(arguments)]
-    slim = options.model_copy(update={"home": Home(size=""), "resources": little, "command": command})
+    slim = options.model_copy(update={"home": Home(size=""), "runner_resources": little, "command": command})
     labels = {"instance": instance, "installation": "0"}
     pod = box_pod(instance, BoxSpec(name=name, owner_key="", labels=labels, token="", service_url=""), slim)
     spec = pod["spec"]
-    spec["volumes"] = [volume for volume in spec["volumes"] if volume["name"] != "token"]
+    spec["volumes"] = [volume for volume in spec["volumes"] if volume["name"] not in OF_BOXES]
+    # one of the two is enough: what a pod may reach is the same for both
+    spec["containers"] = [each for each in spec["containers"] if each["name"] == RUNNER]
     for container in spec["containers"]:
-        container["volumeMounts"] = [mount for mount in container["volumeMounts"] if mount["name"] != "token"]
+        container["volumeMounts"] = [mount for mount in container["volumeMounts"] if mount["name"] not in OF_BOXES]
     return pod
 
 
@@ -135,7 +139,7 @@ def _told(status: Object) -> Reach:
         return Reach(str(told["service"]), tuple(told["reached"]))
     except (ValueError, IndexError, KeyError, TypeError):
         why = words or status.get("message") or ", ".join(str(each.get("reason")) for each in ended)
-        raise ProbeFailed(f"its container {CONTAINER} ended otherwise: {why or status.get('phase')}") from None
+        raise ProbeFailed(f"its container ended otherwise: {why or status.get('phase')}") from None
 
 
 def _waiting(status: Object) -> str:

@@ -1,5 +1,10 @@
 """The objects of one box as plain dictionaries: the pod, its home and its secret. Values in, values out.
 
+A pod has two containers of the same image, as two users, each with its own processes and its own part of the volumes:
+
+    runner  the token, the whole home, and where it listens for the other one
+    agent   of the home `agent`, and `given` to read; where the runner listens, to read, so that nobody else can listen
+
 Every pod passes Pod Security "restricted": https://kubernetes.io/docs/concepts/security/pod-security-standards/
 """
 
@@ -10,13 +15,14 @@ from typing import Any
 
 from k8s.boxes import BoxSpec
 from k8s.identity import box_labels, home_name, secret_name
-from k8s.options import PodOptions
+from k8s.options import PodOptions, Resources
 from k8s.runner.files import ALSO_PASSED_ON
 
 Object = dict[str, Any]
 
 SPEC = "greenloop/spec"
-CONTAINER = "box"
+RUNNER, AGENT = "runner", "agent"
+SOCKET_DIR = "/run/greenloop-agent"  # not below TOKEN_DIR, which is /run/greenloop where /var/run leads to /run
 TOKEN_KEY = "token"  # noqa: S105  the key inside the Secret, not a secret
 TOKEN_DIR = "/var/run/greenloop"  # noqa: S105  a folder
 READ_BY_GROUP = 0o440
@@ -89,23 +95,31 @@ def _annotation(pod: Object, key: str) -> str | None:
     return None if value is None else str(value)
 
 
+def has_agent_container(pod: Object) -> bool:
+    """Whether agents have a container of their own in this pod: the former release's had none."""
+    return any(container["name"] == AGENT for container in pod["spec"]["containers"])
+
+
 def _pod_spec(box: BoxSpec, options: PodOptions) -> Object:
     spec: Object = {
-        # One pod, one life: what ended is looked at and explained; a fresh pod finds the same home.
+        # One pod, one life: what ended is looked at and explained; a fresh pod finds the same home. Nor may one of the
+        # two come back alone: an agent that is still alive could pass for the supervisor.
         "restartPolicy": "Never",
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
         "terminationGracePeriodSeconds": options.grace_seconds,
         "securityContext": {
             "runAsNonRoot": True,
-            **(dict.fromkeys(("runAsUser", "runAsGroup", "fsGroup"), options.user) if options.user else {}),
+            **(_as_user(options.users[0]) if options.users else {}),
+            **({"fsGroup": group} if (group := options.fs_group or options.user) else {}),
             "fsGroupChangePolicy": "OnRootMismatch",
             "seccompProfile": {"type": "RuntimeDefault"},
         },
-        "containers": [_container(box, options)],
+        "containers": [_runner(box, options), _agent(box, options)],
         "volumes": [
             _home_volume(box.name, options),
             {"name": "tmp", "emptyDir": {"sizeLimit": options.tmp_size}},
+            {"name": "socket", "emptyDir": {"sizeLimit": "1Mi"}},
             {
                 "name": "token",
                 "secret": {"secretName": secret_name(box.name), "defaultMode": READ_BY_GROUP},
@@ -127,12 +141,11 @@ def _pod_spec(box: BoxSpec, options: PodOptions) -> Object:
     return spec | {key: value for key, value in optional.items() if value is not None}
 
 
-def _container(box: BoxSpec, options: PodOptions) -> Object:
+def _runner(box: BoxSpec, options: PodOptions) -> Object:
     home = options.home.path
+    agent_user = [{"name": "GREENLOOP_AGENT_USER", "value": str(options.users[1])}] if options.users else []
     return {
-        "name": CONTAINER,
-        "image": box.image or options.image,
-        "imagePullPolicy": options.image_pull_policy,
+        **_container(RUNNER, box, options, options.runner_resources),
         "command": list(options.command),
         "workingDir": home,
         "env": [
@@ -143,10 +156,54 @@ def _container(box: BoxSpec, options: PodOptions) -> Object:
             {"name": "GREENLOOP_BOX", "value": box.name},
             {"name": "GREENLOOP_HOME", "value": home},
             {"name": "GREENLOOP_BOX_TOKEN_FILE", "value": f"{TOKEN_DIR}/{TOKEN_KEY}"},
+            {"name": "GREENLOOP_AGENT_SOCKET", "value": f"{SOCKET_DIR}/agent"},
+            *agent_user,
             # of its own environment the runner hands on little by itself
             {"name": ALSO_PASSED_ON, "value": ",".join(each["name"] for each in options.extra_env)},
         ],
-        "resources": {"requests": dict(options.resources.requests), "limits": dict(options.resources.limits)},
+        "volumeMounts": [
+            {"name": "home", "mountPath": home},
+            {"name": "tmp", "mountPath": "/tmp", "subPath": RUNNER},  # noqa: S108  a path in the pod
+            {"name": "socket", "mountPath": SOCKET_DIR},
+            {"name": "token", "mountPath": TOKEN_DIR, "readOnly": True},
+            *options.extra_volume_mounts,
+        ],
+    }
+
+
+def _agent(box: BoxSpec, options: PodOptions) -> Object:
+    home = options.home.path
+    made = _container(AGENT, box, options, options.resources)
+    if options.users:
+        made["securityContext"] |= _as_user(options.users[1])
+    return {
+        **made,
+        # The paths are the runner's: it says where things are. The environment of agents comes from it too.
+        "command": [
+            *options.agent_command, "--agent", f"{home}/agent", "--given", f"{home}/given",
+            "--socket", f"{SOCKET_DIR}/agent",
+        ],
+        "workingDir": "/",
+        "volumeMounts": [
+            {"name": "home", "mountPath": f"{home}/agent", "subPath": "agent"},
+            {"name": "home", "mountPath": f"{home}/given", "subPath": "given", "readOnly": True},
+            {"name": "tmp", "mountPath": "/tmp", "subPath": AGENT},  # noqa: S108  a path in the pod
+            {"name": "socket", "mountPath": SOCKET_DIR, "readOnly": True},
+            *options.extra_volume_mounts,
+        ],
+    }  # fmt: skip
+
+
+def _as_user(number: int) -> Object:
+    return {"runAsUser": number, "runAsGroup": number}
+
+
+def _container(name: str, box: BoxSpec, options: PodOptions, resources: Resources) -> Object:
+    return {
+        "name": name,
+        "image": box.image or options.image,
+        "imagePullPolicy": options.image_pull_policy,
+        "resources": {"requests": dict(resources.requests), "limits": dict(resources.limits)},
         "securityContext": {
             "allowPrivilegeEscalation": False,
             "capabilities": {"drop": ["ALL"]},
@@ -155,14 +212,8 @@ def _container(box: BoxSpec, options: PodOptions) -> Object:
             "runAsNonRoot": True,
             "seccompProfile": {"type": "RuntimeDefault"},
         },
-        # The runner's last words reach us in the pod's status, so that no right to read logs is needed.
+        # The last words of either reach us in the pod's status, so that no right to read logs is needed.
         "terminationMessagePolicy": "FallbackToLogsOnError",
-        "volumeMounts": [
-            {"name": "home", "mountPath": home},
-            {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108  a path in the pod
-            {"name": "token", "mountPath": TOKEN_DIR, "readOnly": True},
-            *options.extra_volume_mounts,
-        ],
     }
 
 

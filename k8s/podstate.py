@@ -10,6 +10,7 @@ from typing import Any
 
 from k8s.boxes import BoxState, BoxStatus
 from k8s.identity import spec_labels
+from k8s.pod import AGENT, RUNNER
 
 Object = dict[str, Any]
 Words = tuple[BoxState, str, bool]
@@ -41,6 +42,10 @@ NODE_GONE = {"DeletionByTaintManager", "DeletionByPodGC"}
 CROWDED = ("Insufficient ", "Too many pods")
 LACKING = re.compile(r"Insufficient ([\w./-]*\w)")
 REJECTED = {"NodeAffinity", "UnexpectedAdmissionError"}
+
+
+# How people hear of a container: what runs in the agent's is what they asked for, the runner is ours.
+WHO = {AGENT: "The agent's part of the box", RUNNER: "The box's runner"}
 
 
 def pod_status(name: str, pod: Object | None) -> BoxStatus:
@@ -121,15 +126,16 @@ def _ended(pod: Object, status: Object) -> Words:
         return BoxState.FAILED, "The box reached the time limit of its pod.", False
     if reason in REJECTED or reason.startswith("OutOf"):
         return BoxState.FAILED, f"The node refused the box: {_short(text or reason)}", False
-    ended = _ended_container(status)
+    name, ended = _ended_container(status) or ("", None)
     if ended is None:
         if status.get("phase") == "Succeeded":
             return BoxState.LOST, "The box ended by itself.", False
         return BoxState.FAILED, f"The box failed: {_short(text or reason or 'no reason given')}", False
+    who = WHO.get(name, "The box")
     why, code, last = str(ended.get("reason") or ""), ended.get("exitCode"), _short(str(ended.get("message") or ""))
     if why == "OOMKilled":
-        limit = _memory_limit(pod)
-        return BoxState.OOM_KILLED, f"The box ran out of memory{f' (its limit is {limit})' if limit else ''}.", False
+        limit = _memory_limit(pod, name)
+        return BoxState.OOM_KILLED, f"{who} ran out of memory{f' (its limit is {limit})' if limit else ''}.", False
     if why == "ContainerStatusUnknown":
         return BoxState.LOST, "The box's node lost track of it.", False
     if "exec format error" in last:
@@ -138,7 +144,7 @@ def _ended(pod: Object, status: Object) -> Words:
         return BoxState.FAILED, f"The box's entry point cannot be started: {last or why}", True
     if code == 0:
         return BoxState.LOST, "The box ended by itself.", False
-    return BoxState.FAILED, f"The box ended with exit code {code}" + (f": {last}" if last else "."), False
+    return BoxState.FAILED, f"{who} ended with exit code {code}" + (f": {last}" if last else "."), False
 
 
 def _waiting(status: Object) -> Words | None:
@@ -209,14 +215,17 @@ def _requested(pod: Object, resource: str) -> str:
     return " and ".join(str(each[resource]) for each in requests if resource in each)
 
 
-def _ended_container(status: Object) -> Object | None:
-    """The `terminated` state of a container that ended badly, else, once all have ended, of one of them; else None."""
-    states: list[Object | None]
-    states = [(container.get("state") or {}).get("terminated") for container in status.get("containerStatuses") or []]
-    ended = [state for state in states if state]
-    bad = next((state for state in ended if state.get("exitCode") != 0), None)
-    if bad is not None:
-        return bad
+def _ended_container(status: Object) -> tuple[str, Object] | None:
+    """Name and `terminated` state of the container that the pod ended with; None while none has ended badly, nor all.
+
+    That is the one whose memory ran out, else the first that ended badly: the other one follows it by itself.
+    """
+    containers = status.get("containerStatuses") or []
+    states = [(str(each["name"]), (each.get("state") or {}).get("terminated")) for each in containers]
+    ended = [(name, state) for name, state in states if state]
+    bad = [(name, state) for name, state in ended if state.get("exitCode") != 0]
+    if bad:
+        return min(bad, key=lambda each: (each[1].get("reason") != "OOMKilled", each[1].get("finishedAt") or ""))
     return ended[0] if ended and len(ended) == len(states) else None
 
 
@@ -233,9 +242,10 @@ def _started_at(pod: Object) -> datetime | None:
     return None
 
 
-def _memory_limit(pod: Object) -> str:
-    containers = (pod.get("spec") or {}).get("containers") or [{}]
-    return str(((containers[0].get("resources") or {}).get("limits") or {}).get("memory") or "")
+def _memory_limit(pod: Object, name: str) -> str:
+    containers = (pod.get("spec") or {}).get("containers") or []
+    found: Object = next((each for each in containers if each["name"] == name), {})
+    return str(((found.get("resources") or {}).get("limits") or {}).get("memory") or "")
 
 
 def _short(text: str) -> str:

@@ -38,11 +38,13 @@ COPY k8s/__init__.py /opt/greenloop/lib/k8s/__init__.py
 COPY k8s/native /opt/greenloop/lib/k8s/native
 COPY k8s/runner /opt/greenloop/runner
 
-# What was copied has the modes of whoever checked it out. The base's user 1000 becomes ours, and any other may run it.
-# Everything but the home and /tmp may be read-only.
+# What was copied has the modes of whoever checked it out. A pod runs this image twice: the base's user 1000 becomes the
+# runner, 1001 is the agent, whose container starts with `runner supervise` instead; any other two will do. Everything but
+# the volumes may be read-only.
 RUN chmod -R a+rX /opt/greenloop/lib /opt/greenloop/runner \
- && usermod --login agent --home /home/agent --move-home node && groupmod --new-name agent node
+ && usermod --login runner --home /home/agent --move-home node && groupmod --new-name runner node \
+ && useradd --uid 1001 --user-group --home-dir /home/agent/agent/home --no-create-home --shell /bin/bash agent
 ENV HOME=/home/agent PYTHONDONTWRITEBYTECODE=1
 WORKDIR /home/agent
 USER 1000:1000
-ENTRYPOINT ["tini", "--", "python3", "/opt/greenloop/runner"]
+ENTRYPOINT ["tini", "--", "python3", "-I", "-B", "/opt/greenloop/runner"]

@@ -3,7 +3,7 @@
     python3 -I -B RUNNER --service URL --box NAME --home DIR --token-file FILE
 
 Exit codes: 0 asked to stop, or the service was away too long; 2 misuse; 3 the token is refused; 4 another runner
-holds the home.
+holds the home; 5 the agent's container is gone, or did not come.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from pathlib import Path
 
 from . import protocol
 from .processes import process_tree
-from .processes.agent_box import AgentBox
+from .processes.agent_container import AgentContainer, NoSupervisor, give_folder
+from .processes.agent_place import AgentPlace, LocalPlace
 from .processes.walls import KINDS, PROCESSES, Walls
 from .protocol import AssignedTurn, ProtocolError
 from .service.link import FIRST_PAUSE, LONGEST_PAUSE, Link, RefusedByService, Unreachable, jittered
@@ -29,7 +30,7 @@ from .state import Held, Home, TurnState, held, lock, sign, signed
 from .turn import TurnRun
 
 VERSION = "2"
-STOPPED, REFUSED, HOME_HELD = 0, 3, 4
+STOPPED, REFUSED, HOME_HELD, ALONE = 0, 3, 4, 5
 CRASHES = 5
 """How often one turn may bring its reporter down before it is given up."""
 
@@ -48,6 +49,8 @@ class RunnerOptions:
     home: Path
     token_file: Path
     walls: Walls = field(default_factory=Walls)
+    socket: Path | None = None
+    agent_user: int | None = None
     skeleton: Path | None = None
     orphan_seconds: float = 900.0
     beat_seconds: float = 2.0
@@ -73,6 +76,14 @@ def read_options(arguments: list[str], env: Mapping[str, str]) -> RunnerOptions:
     parser.add_argument("--walls", choices=KINDS, default=PROCESSES, help="what agents run behind")
     parser.add_argument("--user", type=int, help="the user and group id of agents behind walls, for a runner of root's")
     parser.add_argument("--readable", action="append", default=[], help="a path that agents behind walls may read")
+    parser.add_argument(
+        "--socket", type=Path, default=env.get("GREENLOOP_AGENT_SOCKET") or None,
+        help="where the supervisor of the agent's container connects, in a pod (or GREENLOOP_AGENT_SOCKET)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--agent-user", type=int, default=env.get("GREENLOOP_AGENT_USER") or None,
+        help="the user id of that container (or GREENLOOP_AGENT_USER)",
+    )  # fmt: skip
     parser.add_argument("--skeleton", type=Path, help="what each turn's home begins with")
     parser.add_argument(
         "--orphan-seconds", type=float, default=900.0,
@@ -94,6 +105,8 @@ def read_options(arguments: list[str], env: Mapping[str, str]) -> RunnerOptions:
         home=Path(given.home),
         token_file=Path(given.token_file),
         walls=Walls(given.walls, given.user, tuple(given.readable)),
+        socket=given.socket,
+        agent_user=given.agent_user,
         skeleton=given.skeleton,
         orphan_seconds=given.orphan_seconds,
         beat_seconds=given.beat_seconds,
@@ -126,6 +139,7 @@ class Runner:
         self._running: dict[int, _Running] = {}
         self._lock = -1
         self._link = Link(options.service, options.token_file)
+        self._place: AgentPlace = LocalPlace(self._home, options.walls, options.skeleton)
         self._refused = False
 
     def _log(self, line: str) -> None:
@@ -153,6 +167,9 @@ class Runner:
         signal.signal(signal.SIGINT, self._on_stop)
         self._log(f"version={VERSION} pid={os.getpid()} home={self._home.path} service={self._options.service}")
         try:
+            if self._options.socket is not None:
+                give_folder(self._home.agent)
+                self._place = AgentContainer.accept(self._options.socket, self._options.agent_user, self._log)
             for state in self._home.turn_states():
                 self._start(_Running(state.id, None))
             return self._serve()
@@ -161,6 +178,9 @@ class Runner:
         except RefusedByService as refused:
             self._log(f"token refused: {refused}")
             return REFUSED
+        except NoSupervisor as nobody:
+            self._log(str(nobody))
+            return ALONE
 
     def _take_home(self) -> int:
         # the runner before us may be on its way out
@@ -184,6 +204,9 @@ class Runner:
                 return REFUSED
             if self._running:
                 continue
+            if self._place.lost or not self._place.is_there():
+                self._log("the agent's container is gone: this box ends, the next one goes on with its home")
+                return ALONE
             try:
                 status, answer = self._poll()
             except Unreachable as error:
@@ -258,7 +281,7 @@ class Runner:
             self._home,
             link,
             running.turn_id,
-            self._open_box,
+            self._place,
             lambda line: self._log(f"turn={running.turn_id} {line}"),
             self._options.beat_seconds,
             self._options.keep_days * 86400,
@@ -277,16 +300,7 @@ class Runner:
         except RefusedByService as refused:
             self._log(f"turn={running.turn_id} token refused: {refused}")
             return REFUSED
-        return 0
-
-    def _open_box(self, state: TurnState, argv: list[str]) -> AgentBox:
-        """A box of its own for each turn. What runs in it holds a lock, by which its end is seen."""
-        held_by_box = lock(state.box, wait=True)
-        try:
-            walls = self._options.walls.with_program(argv)
-            return AgentBox(walls.open(self._home.agent, self._home.given, self._options.skeleton, held_by_box))
-        finally:
-            os.close(held_by_box)
+        return ALONE if self._place.lost else 0
 
     def _collect(self, *, wait: bool) -> None:
         """Reap what has ended; with `wait`, at least one reporter, if there is any."""
@@ -301,6 +315,8 @@ class Runner:
             code = os.waitstatus_to_exitcode(status)
             if code == REFUSED:
                 self._refused = True
+            elif code == ALONE:
+                self._place.lost = True
             elif code != 0:
                 self._recover(running, code)
         process_tree.reap()
@@ -311,7 +327,7 @@ class Runner:
         if running.crashes >= CRASHES:
             self._log(f"turn={running.turn_id} is given up after {CRASHES} crashes")
             state = TurnState(self._home, running.turn_id)
-            TurnRun.forget(self._home, state)
+            TurnRun.forget(self._home, state, self._place)
             return
         time.sleep(min(0.2 * 2**running.crashes, LONGEST_PAUSE))
         self._start(running)

@@ -13,8 +13,9 @@ from .git import pruning
 from .git.checkout import CheckoutFailed
 from .git.command import GitError
 from .git.object_store import FetchFailed, Store
-from .processes.agent_box import AgentBox
+from .processes.agent_box import AgentBox, BoxLost
 from .processes.agent_keeper import Task
+from .processes.agent_place import AgentPlace
 from .protocol import AssignedTurn, Result, TurnRepository
 from .service.link import Gone, Link, Rejected, Unreachable
 from .service.shipping import Shipping
@@ -29,9 +30,6 @@ class _NoEvidence(Exception):
     """The service has no such evidence; `str()` says it in words."""
 
 
-OpenBox = Callable[[TurnState, list[str]], AgentBox]
-"""Makes the box of a turn, in which the program of this command line can be found."""
-
 PREPARE_SECONDS = 1800.0
 
 
@@ -44,14 +42,14 @@ class Preparation:
         link: Link,
         state: TurnState,
         shipping: Shipping,
-        open_box: OpenBox,
+        place: AgentPlace,
         log: Callable[[str], None],
     ) -> None:
         self._home = home
         self._link = link
         self._state = state
         self._shipping = shipping
-        self._open_box = open_box
+        self._place = place
         self._log = log
         self._stopped = False
 
@@ -74,7 +72,7 @@ class Preparation:
             }
             self._collect_evidence(turn)
             files.give_conversation(self._home, turn)
-            box = self._open_box(self._state, turn.argv)
+            box = self._place.open(self._state, turn.argv)
             said = self._check_out_with_space(turn, box, asked)
             files.forget_given(self._home)
         except _Cancelled as cancelled:
@@ -88,6 +86,11 @@ class Preparation:
             result = Result(protocol.FETCH_FAILED, message=f"The checkout could not be made: {error}")
             if error.disk_full:
                 result = Result(protocol.DISK_FULL, message=disk.in_words(self._home.path))
+        except BoxLost as lost:
+            self._place.give_up()
+            # nothing of the turn has begun: where the box is made anew, it can be had again
+            reason = protocol.RUNNER_RESTARTED if self._place.lost else protocol.START_FAILED
+            result = Result(reason, message=f"The turn could not be prepared: {lost}")
         except OSError as error:
             result = unprepared(self._home, error)
         else:

@@ -16,14 +16,15 @@ from typing import Any
 from . import agent_files, disk, files, protocol
 from .files import Places
 from .git.pruning import make_space, prune_old
-from .preparing import OpenBox, Preparation, unprepared
+from .preparing import Preparation, unprepared
 from .processes import agent_keeper, process_tree
+from .processes.agent_place import AgentPlace
 from .protocol import AssignedTurn, ProtocolError, Result
 from .reporting import Reporter
 from .scrub import scrub
 from .service.link import Gone, Link, Rejected
 from .service.shipping import Shipping
-from .state import Home, TurnState, held, lock, remove_tree, sign, signed
+from .state import Home, TurnState, held, lock, sign, signed
 
 
 class TurnRun:
@@ -34,7 +35,7 @@ class TurnRun:
         home: Home,
         link: Link,
         turn_id: str,
-        open_box: OpenBox,
+        place: AgentPlace,
         log: Callable[[str], None],
         beat_seconds: float,
         keep_seconds: float,
@@ -42,12 +43,13 @@ class TurnRun:
         self._home = home
         self._link = link
         self._state = TurnState(home, turn_id)
+        self._place = place
         self._log = log
         self._keep_seconds = keep_seconds
         self._supervisor: int | None = None
         self._stopped = False
         self._shipping = Shipping(link, self._state, beat_seconds)
-        self._preparation = Preparation(home, link, self._state, self._shipping, open_box, log)
+        self._preparation = Preparation(home, link, self._state, self._shipping, place, log)
 
     def stop(self, *_: object) -> None:
         """The box is being stopped: end the agent, then report as usual. A signal handler."""
@@ -79,7 +81,7 @@ class TurnRun:
         known = self._state.turn() if began else turn or self._state.turn()
         if known is None or (turn is None and not began):
             self._log("left before its agent started, forgotten")
-            self.forget(self._home, self._state)
+            self.forget(self._home, self._state, self._place)
             return
         result: Result | None
         try:
@@ -99,18 +101,18 @@ class TurnRun:
         self._scrub(known)
         if result is not None:
             self._send(known, result)
-        self.forget(self._home, self._state)
+        self.forget(self._home, self._state, self._place)
         os.close(descriptor)
         with contextlib.suppress(OSError):
             if pruned := prune_old(self._home, self._keep_seconds):
                 self._log(f"{pruned} stores deleted that were not used for long")
 
     @staticmethod
-    def forget(home: Home, state: TurnState) -> None:
+    def forget(home: Home, state: TurnState, place: AgentPlace) -> None:
         """Take away all that a turn was given and left, its state last."""
         with contextlib.suppress(OSError):
             files.forget_given(home)
-            remove_tree(home.agent / "home")
+            place.clear()
         state.remove()
 
     # before the agent
@@ -185,12 +187,10 @@ class TurnRun:
                 return True
             return process.start >= since > 0 and process_tree.works_in(process.pid, (places.home,))
 
-        until = time.monotonic() + process_tree.SWEEP_SECONDS
-        while held(self._state.box) and time.monotonic() < until:
-            # a supervisor that nobody listens to ends all that it keeps
-            time.sleep(0.01)
+        self._place.end(self._state)
         killed, left = process_tree.sweep(roots=roots, marker=turn.marker, spare=spare, also=lost)
-        return {"how": "lost", "exit_code": None, "swept": len(killed), "left": sorted(left)}
+        how = agent_keeper.CONTAINER_LOST if self._place.lost else agent_keeper.LOST
+        return {"how": how, "exit_code": None, "swept": len(killed), "left": sorted(left)}
 
     def _scrub(self, turn: AssignedTurn) -> None:
         """Take the turn's secrets out of what its agent keeps. The service knows them; nobody here remembers them."""

@@ -27,5 +27,6 @@ def pod(phase: str = "Running", **status: Any) -> Object:
     return made | {"status": {"phase": phase, **status}}
 
 
-def container(**state: Any) -> Object:
-    return {"name": "box", "image": IMAGE, "state": state}
+def container(name: str = "agent", **state: Any) -> Object:
+    """The status of one of a box's containers."""
+    return {"name": name, "image": IMAGE, "state": state}

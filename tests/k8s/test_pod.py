@@ -7,8 +7,9 @@ import pytest
 from kubernetes_validate.utils import validate
 
 import k8s
+from k8s.boxes import BoxSpec
 from k8s.options import PodOptions
-from k8s.pod import box_pod, home_claim, is_outdated, secret_token, token_secret
+from k8s.pod import SOCKET_DIR, box_pod, home_claim, is_outdated, secret_token, token_secret
 from k8s.runner.files import ALSO_PASSED_ON
 from tests.k8s.cluster_double.admission.podsecurity import violations
 from tests.k8s.cluster_double.objects.resources import BY_KIND
@@ -24,7 +25,10 @@ EVERYTHING: dict[str, Any] = {
     "resources": {"requests": {"cpu": "2"}, "limits": {"memory": "8Gi", "ephemeral-storage": "20Gi"}},
     "graceSeconds": 45,
     "deadlineSeconds": 86400,
+    "runnerResources": {"requests": {"cpu": "1"}, "limits": {"memory": "2Gi"}},
     "user": 2000,
+    "agentUser": 2345,
+    "fsGroup": 3000,
     "hostUsers": False,
     "runtimeClass": "gvisor",
     "priorityClass": "low",
@@ -44,6 +48,21 @@ def options(**values: Any) -> PodOptions:
     return PodOptions.model_validate({"image": IMAGE, **values})
 
 
+def of(name: str, wanted: BoxSpec | None = None, **values: Any) -> dict[str, Any]:
+    """One of the two containers of a box."""
+    made = box_pod("greenloop", wanted or spec(), options(**values))["spec"]["containers"]
+    found: dict[str, Any] = next(each for each in made if each["name"] == name)
+    return found
+
+
+def mounts(container: dict[str, Any]) -> dict[str, tuple[str, str, bool]]:
+    """Volume, part of it, and whether to read only, by where it is mounted."""
+    return {
+        each["mountPath"]: (each["name"], each.get("subPath", ""), each.get("readOnly", False))
+        for each in container["volumeMounts"]
+    }
+
+
 @pytest.mark.parametrize("values", [{}, EVERYTHING, {"home": {"size": ""}}])
 def test_every_object_of_a_box_is_valid_to_the_last_field(values: dict[str, Any]) -> None:
     chosen = options(**values)
@@ -55,18 +74,58 @@ def test_every_object_of_a_box_is_valid_to_the_last_field(values: dict[str, Any]
 @pytest.mark.parametrize("values", [{}, EVERYTHING])
 def test_the_pod_runs_without_privileges(values: dict[str, Any]) -> None:
     made = box_pod("greenloop", spec(), options(**values))["spec"]
-    container = made["containers"][0]["securityContext"]
     assert made["securityContext"]["runAsNonRoot"] is True
     assert made["securityContext"]["runAsUser"] != 0
     assert made["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
-    assert container["allowPrivilegeEscalation"] is False
-    assert container["capabilities"] == {"drop": ["ALL"]}
-    assert container["readOnlyRootFilesystem"] is True
+    for container in (each["securityContext"] for each in made["containers"]):
+        assert container["allowPrivilegeEscalation"] is False
+        assert container["capabilities"] == {"drop": ["ALL"]}
+        assert container["readOnlyRootFilesystem"] is True
     assert made["automountServiceAccountToken"] is False
+    assert not made.keys() & {"shareProcessNamespace", "hostPID", "hostIPC", "hostNetwork"}
+    assert not any(each.keys() & {"livenessProbe", "readinessProbe", "lifecycle"} for each in made["containers"])
+
+
+def test_runner_and_agent_are_two_users_of_which_the_agent_sees_only_its_own_part() -> None:
+    home = PodOptions().home.path
+    assert (of("runner")["securityContext"].get("runAsUser"), of("agent")["securityContext"]["runAsUser"]) == (
+        None,
+        1001,
+    )
+    assert mounts(of("agent")) == {
+        f"{home}/agent": ("home", "agent", False),
+        f"{home}/given": ("home", "given", True),
+        "/tmp": ("tmp", "agent", False),
+        SOCKET_DIR: ("socket", "", True),
+    }
+    assert mounts(of("runner")) == {
+        home: ("home", "", False),
+        "/tmp": ("tmp", "runner", False),
+        SOCKET_DIR: ("socket", "", False),
+        "/var/run/greenloop": ("token", "", True),
+    }
+    assert "env" not in of("agent")
+
+
+def test_the_supervisor_is_the_first_process_of_the_agents_container() -> None:
+    command = of("agent")["command"]
+    assert Path(command[0]).name == "python3"
+    assert {"-I", "-S", "-B"} <= set(command)
+    home = PodOptions().home.path
+    assert command[command.index("supervise") :] == [
+        "supervise", "--agent", f"{home}/agent", "--given", f"{home}/given", "--socket", f"{SOCKET_DIR}/agent",
+    ]  # fmt: skip
+
+
+def test_an_agent_of_the_runners_user_is_refused() -> None:
+    with pytest.raises(ValueError, match="agentUser 1000"):
+        options(agentUser=1000)
+    with pytest.raises(ValueError, match="agentUser"):
+        options(user=None, agentUser=1001)
 
 
 def test_the_runner_starts_under_an_init_and_finds_its_home_and_token() -> None:
-    container = box_pod("greenloop", spec(), options())["spec"]["containers"][0]
+    container = of("runner")
     env = {item["name"]: item["value"] for item in container["env"]}
     mounts = {item["mountPath"] for item in container["volumeMounts"]}
     assert container["command"][0] == "tini"
@@ -78,14 +137,15 @@ def test_the_runner_starts_under_an_init_and_finds_its_home_and_token() -> None:
 
 def test_agents_get_what_an_operator_gives_them() -> None:
     given = [{"name": "NPM_CONFIG_REGISTRY", "value": "https://npm.example.com"}, {"name": "B", "value": ""}]
-    container = box_pod("greenloop", spec(), options(extraEnv=given))["spec"]["containers"][0]
+    container = of("runner", extraEnv=given)
     assert {"name": ALSO_PASSED_ON, "value": "NPM_CONFIG_REGISTRY,B"} in container["env"]
     assert given[0] in container["env"]
 
 
 def test_on_a_platform_that_gives_user_ids_a_box_asks_for_none() -> None:
     made = box_pod("greenloop", spec(), options(user=None))["spec"]
-    assert not made["securityContext"].keys() & {"runAsUser", "runAsGroup", "fsGroup"}
+    for context in (made["securityContext"], *(each["securityContext"] for each in made["containers"])):
+        assert not context.keys() & {"runAsUser", "runAsGroup", "fsGroup"}
     assert violations(made, "restricted") == []
 
 
@@ -101,45 +161,51 @@ def test_the_entry_point_is_the_one_of_the_box_image() -> None:
     assert json.loads(entry.removeprefix("ENTRYPOINT")) == PodOptions().command
     assert f"WORKDIR {PodOptions().home.path}\n" in dockerfile
     assert f"USER {PodOptions().user}:{PodOptions().user}\n" in dockerfile
+    runner, agent = PodOptions().users or (0, 0)
+    assert f"useradd --uid {agent} " in dockerfile
+    assert runner != agent
 
 
 def test_a_spec_overrides_image_and_environment() -> None:
     wanted = replace(spec(), image="other:2", env={"LANG": "C.UTF-8"})
-    container = box_pod("greenloop", wanted, options())["spec"]["containers"][0]
-    assert container["image"] == "other:2"
+    container = of("runner", wanted)
+    assert container["image"] == of("agent", wanted)["image"] == "other:2"
     assert {"name": "LANG", "value": "C.UTF-8"} in container["env"]
 
 
 def test_every_option_reaches_its_field() -> None:
     made = box_pod("greenloop", spec(), options(**EVERYTHING))["spec"]
-    container = made["containers"][0]
+    runner, agent = made["containers"]
     assert made["imagePullSecrets"] == [{"name": "registry"}]
     assert made["terminationGracePeriodSeconds"] == 45
     assert made["activeDeadlineSeconds"] == 86400
-    assert {made["securityContext"][key] for key in ("runAsUser", "runAsGroup", "fsGroup")} == {2000}
+    assert [made["securityContext"][key] for key in ("runAsUser", "runAsGroup", "fsGroup")] == [2000, 2000, 3000]
+    assert [agent["securityContext"][key] for key in ("runAsUser", "runAsGroup")] == [2345, 2345]
     assert (made["hostUsers"], made["runtimeClassName"], made["priorityClassName"]) == (False, "gvisor", "low")
     assert (made["serviceAccountName"], made["automountServiceAccountToken"]) == ("boxes", False)
     for key in ("nodeSelector", "tolerations", "affinity"):
         assert made[key] == EVERYTHING[key], key
-    assert (container["image"], container["imagePullPolicy"]) == (IMAGE, "Always")
-    assert container["resources"] == EVERYTHING["resources"]
-    assert EVERYTHING["extraEnv"][0] in container["env"]
+    assert (agent["resources"], runner["resources"]) == (EVERYTHING["resources"], EVERYTHING["runnerResources"])
+    assert EVERYTHING["extraEnv"][0] in runner["env"]
     assert EVERYTHING["extraVolumes"][0] in made["volumes"]
-    assert EVERYTHING["extraVolumeMounts"][0] in container["volumeMounts"]
+    for container in (runner, agent):
+        assert (container["image"], container["imagePullPolicy"]) == (IMAGE, "Always")
+        assert EVERYTHING["extraVolumeMounts"][0] in container["volumeMounts"]
     claim = home_claim("greenloop", spec(), options(**EVERYTHING)) or {}
     assert claim["spec"] == {
         "accessModes": ["ReadWriteOncePod"],
         "resources": {"requests": {"storage": "20Gi"}},
         "storageClassName": "fast",
     }
-    assert {"name": "home", "mountPath": "/home/dev"} in container["volumeMounts"]
+    assert {"name": "home", "mountPath": "/home/dev"} in runner["volumeMounts"]
+    assert {"name": "home", "mountPath": "/home/dev/agent", "subPath": "agent"} in agent["volumeMounts"]
 
 
 def test_a_box_is_limited_by_default() -> None:
     made = box_pod("greenloop", spec(), options())["spec"]
-    resources = made["containers"][0]["resources"]
-    assert {"memory", "ephemeral-storage"} <= resources["limits"].keys()
-    assert {"cpu", "memory", "ephemeral-storage"} <= resources["requests"].keys()
+    for resources in (each["resources"] for each in made["containers"]):
+        assert {"memory", "ephemeral-storage"} <= resources["limits"].keys()
+        assert {"cpu", "memory", "ephemeral-storage"} <= resources["requests"].keys()
     assert made["terminationGracePeriodSeconds"] == 30
     assert next(volume for volume in made["volumes"] if volume["name"] == "tmp")["emptyDir"]["sizeLimit"] == "4Gi"
     absent = {"runtimeClassName", "hostUsers", "nodeSelector", "tolerations", "affinity", "imagePullSecrets"}

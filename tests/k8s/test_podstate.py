@@ -12,8 +12,20 @@ def waiting(reason: str, message: str = "") -> dict[str, Any]:
     return {"containerStatuses": [container(waiting={"reason": reason, "message": message})]}
 
 
-def terminated(reason: str, code: int, message: str = "") -> dict[str, Any]:
-    return {"containerStatuses": [container(terminated={"reason": reason, "exitCode": code, "message": message})]}
+def terminated(reason: str, code: int, message: str = "", name: str = "agent") -> dict[str, Any]:
+    return {"containerStatuses": [container(name, terminated={"reason": reason, "exitCode": code, "message": message})]}
+
+
+def both(runner: tuple[str, int, str], agent: tuple[str, int, str]) -> dict[str, Any]:
+    """Both containers ended: reason, code, and the minute in which they did."""
+    ended = [
+        container(name, terminated={"reason": reason, "exitCode": code, "finishedAt": f"2026-11-29T10:{minute}:00Z"})
+        for name, (reason, code, minute) in (("runner", runner), ("agent", agent))
+    ]
+    return {"containerStatuses": ended}
+
+
+RUNS = container("runner", running={})
 
 
 def condition(kind: str, status: str, reason: str, message: str = "") -> dict[str, Any]:
@@ -130,6 +142,55 @@ CASES: list[tuple[str, str, dict[str, Any], BoxState, bool, str]] = [
     ),
     ("running", "Running", {"containerStatuses": [container(running={})]}, BoxState.RUNNING, False, ""),
     ("out of memory", "Failed", terminated("OOMKilled", 137), BoxState.OOM_KILLED, False, "its limit is 4Gi"),
+    (
+        "the runner is out of memory",
+        "Failed",
+        both(("OOMKilled", 137, "05"), ("Completed", 0, "06")),
+        BoxState.OOM_KILLED,
+        False,
+        "The box's runner ran out of memory (its limit is 1Gi)",
+    ),
+    (
+        "the agent is out of memory, and the runner follows",
+        "Failed",
+        both(("Error", 5, "06"), ("OOMKilled", 137, "05")),
+        BoxState.OOM_KILLED,
+        False,
+        "The agent's part of the box ran out of memory (its limit is 4Gi)",
+    ),
+    (
+        "the agent's container ended, and the runner still reports",
+        "Running",
+        {"containerStatuses": [RUNS, *terminated("OOMKilled", 137)["containerStatuses"]]},
+        BoxState.OOM_KILLED,
+        False,
+        "its limit is 4Gi",
+    ),
+    (
+        "the supervisor gave up, and the runner follows",
+        "Failed",
+        both(("Error", 5, "06"), ("Error", 1, "05")),
+        BoxState.FAILED,
+        False,
+        "The agent's part of the box ended with exit code 1",
+    ),
+    (
+        "the runner ended, and the agent's container with it",
+        "Failed",
+        both(("Error", 3, "05"), ("Completed", 0, "05")),
+        BoxState.FAILED,
+        False,
+        "The box's runner ended with exit code 3",
+    ),
+    (
+        "a pod of the former release",
+        "Failed",
+        terminated("OOMKilled", 137, name="box"),
+        BoxState.OOM_KILLED,
+        False,
+        "The box ran out of memory",
+    ),
+    ("one starts later", "Pending", {"containerStatuses": [RUNS, container(waiting={})]}, BoxState.STARTING, False, ""),
     ("crashed", "Failed", terminated("Error", 3, "token refused"), BoxState.FAILED, False, "code 3: token refused"),
     ("no entry point", "Failed", terminated("StartError", 128, "tini: no such file"), BoxState.FAILED, True, "tini"),
     ("kubelet lost it", "Failed", terminated("ContainerStatusUnknown", 137), BoxState.LOST, False, "lost track"),

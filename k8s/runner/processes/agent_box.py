@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import select
 import socket
@@ -47,7 +48,15 @@ class AgentBox:
     def receive(self, seconds: float) -> dict[str, Any] | None:
         """The next thing that it says, or None within `seconds`. Raises `BoxLost`."""
         until = time.monotonic() + seconds
-        while b"\n" not in self._buffer:
+        while True:
+            line, ends, rest = self._buffer.partition(b"\n")
+            if ends:
+                self._buffer = rest
+                with contextlib.suppress(ValueError):
+                    said: dict[str, Any] = json.loads(line)
+                    return said
+                # the rest of a line that whoever listened before us had begun to read
+                continue
             readable, _, _ = select.select([self._connection], [], [], max(0.0, until - time.monotonic()))
             if not readable:
                 return None
@@ -58,9 +67,6 @@ class AgentBox:
             if not data:
                 raise BoxLost("the supervisor of the box is gone")
             self._buffer += data
-        line, _, self._buffer = self._buffer.partition(b"\n")
-        said: dict[str, Any] = json.loads(line)
-        return said
 
     def ask(
         self,

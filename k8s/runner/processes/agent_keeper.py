@@ -37,6 +37,9 @@ EXITED = "exited"
 DEADLINE = "deadline"
 ASKED = "asked"
 NOT_STARTED = "not_started"
+LOST = "lost"
+CONTAINER_LOST = "container_lost"
+"""These two are of whoever finds that no keeper lived to say how it ended."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +151,9 @@ class _Keeper:
     def _begin(self, stdout: Capture, stderr: Capture) -> None:
         (theirs, stdin), (out, out_end), (err, err_end) = os.pipe(), os.pipe(), os.pipe()
         given = (theirs, out_end, err_end)
+        for descriptor in given:
+            # a pipe is its maker's, and agents may be another user: without this /dev/stderr would not open for them
+            os.fchmod(descriptor, 0o666)
         try:
             answer = self._box.ask(
                 "run", descriptors=given, other=self._heard,

@@ -1,4 +1,4 @@
-"""The end of a turn: no process of it is left, and the runner can read its files."""
+"""The end of a turn: no process of it is left, nor what outlives processes, and the runner can read its files."""
 
 from __future__ import annotations
 
@@ -12,9 +12,13 @@ from pathlib import Path
 
 from ..agent_files import DEEPEST
 from ..processes import process_tree
+from ..state import remove_tree
+from . import kernel
 
 END_SECONDS = 20.0
 READABLE = 0o755
+SHARED = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue")  # noqa: S108 - they are emptied
+_ACLS = ("system.posix_acl_access", "system.posix_acl_default")
 
 
 def kill_all(reap: Callable[[], int]) -> tuple[int, list[int]]:
@@ -41,8 +45,21 @@ def _anybody() -> bool:
     return True
 
 
-def make_readable(folder: Path) -> None:
-    """Let others read `folder` and what is below it. Links are left alone; nobody else is at work here any more."""
+def empty_shared() -> None:
+    """Delete what turns may leave outside of their home, in a container of our own."""
+    kernel.remove_ipc()
+    for place in SHARED:
+        with contextlib.suppress(OSError):
+            for entry in os.scandir(place):
+                with contextlib.suppress(OSError):
+                    remove_tree(Path(entry.path))
+
+
+def make_readable(folder: Path, *, drop_acls: bool) -> None:
+    """Let others read what is below `folder`, and `folder`. Links are left alone; nobody else is at work here any more.
+
+    `drop_acls`: also take access control lists away, which could shut out just the runner.
+    """
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except PermissionError:
@@ -51,10 +68,10 @@ def make_readable(folder: Path) -> None:
     except OSError:
         return
     with contextlib.suppress(OSError):
-        _make_readable(descriptor, DEEPEST)
+        _make_readable(descriptor, drop_acls, DEEPEST)
 
 
-def _make_readable(descriptor: int, depth: int) -> None:
+def _make_readable(descriptor: int, drop_acls: bool, depth: int) -> None:
     """The folder behind `descriptor`, which is closed."""
     try:
         os.fchmod(descriptor, stat.S_IMODE(os.fstat(descriptor).st_mode) | READABLE)
@@ -64,6 +81,8 @@ def _make_readable(descriptor: int, depth: int) -> None:
                     mode = entry.stat(follow_symlinks=False).st_mode
                     if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
                         continue
+                    if drop_acls:
+                        _drop_acls(f"/proc/self/fd/{descriptor}/{entry.name}")
                     if stat.S_ISREG(mode):
                         if mode & 0o444 != 0o444:
                             os.chmod(entry.name, stat.S_IMODE(mode) & 0o777 | 0o444, dir_fd=descriptor)
@@ -71,6 +90,12 @@ def _make_readable(descriptor: int, depth: int) -> None:
                         if mode & READABLE != READABLE:
                             os.chmod(entry.name, stat.S_IMODE(mode) | READABLE, dir_fd=descriptor)
                         flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-                        _make_readable(os.open(entry.name, flags, dir_fd=descriptor), depth - 1)
+                        _make_readable(os.open(entry.name, flags, dir_fd=descriptor), drop_acls, depth - 1)
     finally:
         os.close(descriptor)
+
+
+def _drop_acls(path: str) -> None:
+    for name in _ACLS:
+        with contextlib.suppress(OSError):
+            os.removexattr(path, name, follow_symlinks=False)

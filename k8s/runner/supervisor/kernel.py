@@ -7,6 +7,7 @@ import os
 import platform
 import struct
 import sys
+from collections.abc import Callable
 
 LINUX = sys.platform.startswith("linux")
 
@@ -93,15 +94,16 @@ def filter_program(machine: str) -> bytes:
     return b"".join(struct.pack("=HBBI", *each) for each in code)
 
 
-def confine() -> None:
-    """In a child that becomes an agent: no new privileges, the filter, and no abstract sockets of others.
+def confine(*, scoped: bool) -> None:
+    """In a child that becomes an agent: no new privileges, the filter, and with `scoped` no abstract sockets of others.
 
     Raises OSError. What an older kernel does not know (Landlock's scope came with Linux 6.12) is left out.
     """
     if not LINUX:
         return
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-    _scope()
+    if scoped:
+        _scope()
     program = filter_program(platform.machine())
     if program:
         instructions = ctypes.create_string_buffer(program, len(program))
@@ -117,3 +119,23 @@ def _scope() -> None:
     if rules >= 0:
         libc.syscall(_LANDLOCK_RESTRICT_SELF, rules, 0)
         os.close(rules)
+
+
+def remove_ipc() -> None:
+    """Remove every System V queue, segment and semaphore set that we may: they outlive processes."""
+    if not LINUX:
+        return
+    libc = _libc()
+    removals: dict[str, Callable[[int], object]] = {
+        "shm": lambda number: libc.shmctl(number, 0, None),
+        "msg": lambda number: libc.msgctl(number, 0, None),
+        "sem": lambda number: libc.semctl(number, 0, 0),
+    }
+    for kind, remove in removals.items():
+        try:
+            with open(f"/proc/sysvipc/{kind}", encoding="ascii") as table:  # noqa: PTH123 - no Path is needed for it
+                numbers = [int(line.split()[1]) for line in table.readlines()[1:]]
+        except OSError:
+            continue
+        for number in numbers:
+            remove(number)

@@ -1,7 +1,7 @@
 """The supervisor itself: does what the runner asks for over one socket, and nothing that anybody else asks for.
 
-Where it is process 1 of a PID namespace (in a local box with walls) it ends a turn with one signal. Elsewhere
-it is a child subreaper and ends what is below it or carries the turn's marker.
+Where it is process 1 of a PID namespace (in a pod's container, in a local box with walls) it ends a turn with one
+signal. Elsewhere it is a child subreaper and ends what is below it or carries the turn's marker.
 
 Messages are JSON, a line each. The runner asks `{"id", "op", …}` and hears `{"id", …}`:
 
@@ -36,20 +36,23 @@ from . import ending, fresh_home, kernel, memory
 
 PIECE = 1024 * 1024
 PROCESSES = 4096
-"""How many processes and threads an agent behind walls may have; a pod's limit is the cluster's affair."""
+"""How many processes and threads an agent of a local box may have; a pod's limit is the cluster's affair."""
 
 _IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 _HANDED_BACK = (*_IGNORED, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD)
 
 
 class Supervisor:
-    """Serves one connection."""
+    """Serves one connection. `local`: the box shares network and machine with its service."""
 
-    def __init__(self, connection: socket.socket, agent: Path, given: Path, skeleton: Path | None) -> None:
+    def __init__(
+        self, connection: socket.socket, agent: Path, given: Path, skeleton: Path | None, *, local: bool
+    ) -> None:
         self._connection = connection
         self._agent = agent
         self._given = given
         self._skeleton = skeleton
+        self._local = local
         self._first = os.getpid() == 1
         self._selector = selectors.DefaultSelector()
         self._buffer = b""
@@ -60,8 +63,8 @@ class Supervisor:
         self._marker: str | None = None
         self._open = True
 
-    def run(self) -> None:
-        """Serve until the connection ends, then end what there is."""
+    def run(self) -> list[int]:
+        """Serve until the connection ends, then end what there is: who is left all the same."""
         wake_read, wake_write = os.pipe()
         for descriptor in (wake_read, wake_write):
             os.set_blocking(descriptor, False)
@@ -76,7 +79,8 @@ class Supervisor:
                 for key, _ in self._selector.select():
                     key.data(key.fd)
         finally:
-            self._kill()
+            _, left = self._kill()
+        return left
 
     def _woken(self, descriptor: int) -> None:
         with contextlib.suppress(BlockingIOError):
@@ -199,13 +203,13 @@ class Supervisor:
             with contextlib.suppress(OSError):
                 # where memory runs out, the agent goes before the runner
                 Path("/proc/self/oom_score_adj").write_text("500")
-            if self._first:
+            if self._local and self._first:
                 hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
                 most = PROCESSES if hard == resource.RLIM_INFINITY else min(PROCESSES, hard)
                 resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
             os.chdir(message["folder"])
             if self._first:
-                kernel.confine()
+                kernel.confine(scoped=self._local)
             os.execvpe(message["argv"][0], message["argv"], message["env"])  # noqa: S606
         except OSError as error:
             os.write(failed, str(error.errno or 5).encode())
@@ -221,13 +225,17 @@ class Supervisor:
 
     def _op_end(self, _: dict[str, Any]) -> dict[str, Any]:
         swept, left = self._kill()
-        ending.make_readable(self._agent / "home")
+        if self._first and not self._local:
+            # a local box is gone by itself, and its own folders may well lie below /tmp
+            ending.empty_shared()
+        ending.make_readable(self._agent / "home", drop_acls=self._first and not self._local)
         if left:
             self._open = False  # what cannot be ended must not see another turn
         killed = memory.oom_kills() - self._oom_kills
         return {"swept": swept, "left": left, "oom_kills": killed, "memory_limit": memory.limit()}
 
     def _op_clear(self, _: dict[str, Any]) -> dict[str, Any]:
+        self._kill()  # a preparation that nobody waits for any more, say
         with contextlib.suppress(OSError):
             fresh_home.clear(self._agent)
         return {}

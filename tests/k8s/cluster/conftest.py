@@ -23,7 +23,7 @@ from k8s.rights import rules
 from tests.k8s.cluster_double.server import SmallCluster, small_cluster
 from tests.k8s.objects import spec
 
-SLEEP = ["tini", "--", "sleep", "600"]
+SLEEP = ["tini", "--", "sh", "-c", "exec sleep 600"]
 KUBECONFIG = os.environ.get("GREENLOOP_TEST_KUBECONFIG", "")
 ACCOUNT = "greenloop-worker"
 IMAGE = os.environ.get("GREENLOOP_TEST_IMAGE", "registry.example/greenloop-box:1")
@@ -42,7 +42,16 @@ class Place:
     def options(self, **values: Any) -> PodOptions:
         resources = {"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"memory": "256Mi"}}
         home = {"size": "1Gi"}
-        given = {"image": IMAGE, "command": SLEEP, "resources": resources, "home": home, "graceSeconds": 2, **values}
+        given = {
+            "image": IMAGE,
+            "command": SLEEP,
+            "agentCommand": SLEEP,
+            "resources": resources,
+            "runnerResources": resources,
+            "home": home,
+            "graceSeconds": 2,
+            **values,
+        }
         return PodOptions.model_validate(given)
 
     async def boxes(self, instance: str = "greenloop", **values: Any) -> KubernetesBoxes:

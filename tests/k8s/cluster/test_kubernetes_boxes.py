@@ -3,13 +3,14 @@
 import asyncio
 import time
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from k8s.boxes import BoxState, BoxStatus, Known, Reconciled
 from k8s.identity import SPARE, home_name, secret_name, selector
 from k8s.kubernetes_boxes import KubernetesBoxes
-from k8s.pod import secret_token
+from k8s.pod import box_pod, home_claim, secret_token, token_secret
 from tests.k8s.cluster.conftest import Place, settled
 
 pytestmark = pytest.mark.cluster
@@ -163,13 +164,36 @@ async def test_an_image_that_may_not_be_pulled_fails_for_good_at_once(place: Pla
     assert "Never" in seen.message
 
 
-async def test_a_box_that_eats_its_memory_says_so(place: Place) -> None:
+@pytest.mark.parametrize(("command", "who"), [("agentCommand", "The agent's part"), ("command", "The box's runner")])
+async def test_a_box_that_eats_its_memory_says_so(place: Place, command: str, who: str) -> None:
     program = "import time\nhold = []\nwhile True:\n    hold.append(bytearray(16 << 20))\n    time.sleep(0.02)"
-    boxes = await place.boxes(command=["tini", "--", "python3", "-c", program])
+    values: dict[str, Any] = {command: ["tini", "--", "python3", "-c", program]}
+    boxes = await place.boxes(**values)
     box = place.spec()
     await boxes.ensure(box)
     seen = await becomes(boxes, box.name, BoxState.OOM_KILLED, place.patience)
+    assert seen.message.startswith(who)
     assert "256Mi" in seen.message
+
+
+async def test_a_pod_of_the_former_release_keeps_its_turn_and_is_replaced_once_it_is_idle(place: Place) -> None:
+    boxes, box = await place.boxes(), place.spec()
+    old = box_pod("greenloop", box, place.options())
+    [runner, _] = old["spec"]["containers"]
+    old["spec"]["containers"] = [{**runner, "name": "box"}]
+    client = await place.client()
+    place.stack.push_async_callback(client.close)
+    for item in (token_secret("greenloop", box), home_claim("greenloop", box, place.options()), old):
+        assert item is not None
+        await client.create(item)
+    assert (await settled(boxes, box.name, place.patience)).state is BoxState.RUNNING
+    made = (await client.get("Pod", box.name) or {})["metadata"]["uid"]
+    assert (await boxes.ensure(box)).state is BoxState.RUNNING
+    assert (await client.get("Pod", box.name) or {})["metadata"]["uid"] == made
+    await boxes.ensure(replace(box, idle=True))
+    found = await client.get("Pod", box.name) or {}
+    assert found["metadata"]["uid"] != made
+    assert [each["name"] for each in found["spec"]["containers"]] == ["runner", "agent"]
 
 
 async def test_a_box_that_ends_with_an_error_tells_its_last_words(place: Place) -> None:

@@ -1,6 +1,7 @@
 """Real turns of the real runner in pods of our own cluster, whose API server, node and pod go away in the middle."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from k8s.cluster import Cluster
 from k8s.kubernetes_boxes import KubernetesBoxes
 from k8s.options import PodOptions
 from k8s.rights import missing_rights, rules
+from k8s.runner.processes import process_tree
 from tests.k8s.cluster.conftest import settled
 from tests.k8s.cluster_double.server import SmallCluster, small_cluster
 from tests.k8s.objects import IMAGE, spec
@@ -63,6 +65,16 @@ async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
                 yield Scene(cluster, boxes, Work(tmp_path, service))
             finally:
                 await boxes.close()
+
+
+def called(command: str) -> list[int]:
+    """Processes with this command line."""
+    found = []
+    for pid in process_tree.table():
+        with contextlib.suppress(OSError):
+            if Path(f"/proc/{pid}/cmdline").read_text(errors="replace") == command:
+                found.append(pid)
+    return found
 
 
 def _worker(cluster: SmallCluster) -> Path:
@@ -122,11 +134,11 @@ async def test_an_outage_says_nothing_about_a_box(scene: Scene) -> None:
 
 
 async def test_stopping_a_box_ends_every_process_of_its_turn(scene: Scene) -> None:
-    script = "env -i setsid sleep 300 & echo $! > $HOME/pid; echo and so on, and on, and on, and on; sleep 300"
+    script = "env -i setsid sleep 300.25 & echo and so on, and on, and on, and on; sleep 300"
     told = await scene.counting(script)
-    [file] = (scene.cluster.folder / "claims").glob("*/agent/home/pid")
-    hidden = int(file.read_text())
-    assert alive(hidden)
+    # its id in the container is not its id here
+    await scene.until(lambda: called("sleep\x00300.25\x00"))
+    [hidden] = called("sleep\x00300.25\x00")
     await scene.boxes.stop(BOX)
     await scene.until(lambda: scene.cluster.find("Pod", "boxes", BOX) is None)
     assert not remains(told.turn["marker"])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.k8s.cluster_double.kubelet.isolation import Mount
 from tests.k8s.cluster_double.objects.resources import BY_KIND
 from tests.k8s.cluster_double.objects.store import Store
 
@@ -20,15 +21,52 @@ class NotMountable(Exception):
 
 @dataclass(frozen=True)
 class Volumes:
-    """The volumes of one pod under `folder`; homes of claims live in `claims` and outlive the pod."""
+    """The volumes of one pod under `folder`; homes of claims live in `claims` and outlive the pod.
+
+    `owned`: they are root's, as on a cluster, and of the pod's fsGroup; else all is ours.
+    """
 
     store: Store
     folder: Path
     claims: Path
+    owned: bool = False
 
     def prepare(self, pod: Object) -> dict[str, Path]:
         """The folder of each volume by name, filled. Safe to call again: secrets are brought up to date."""
-        return {volume["name"]: self._prepare(pod, volume) for volume in pod["spec"].get("volumes") or []}
+        volumes = {volume["name"]: self._prepare(pod, volume) for volume in pod["spec"].get("volumes") or []}
+        group = (pod["spec"].get("securityContext") or {}).get("fsGroup")
+        for volume in pod["spec"].get("volumes") or []:
+            self._give(volumes[volume["name"]], volume, group)
+        for container in pod["spec"]["containers"]:
+            for mount in container.get("volumeMounts") or []:
+                _make_below(volumes[mount["name"]], mount.get("subPath", ""), owned=self.owned)
+        return volumes
+
+    def mounts(self, container: Object, volumes: Mapping[str, Path]) -> list[Mount]:
+        """What the container sees of the volumes, and the shared memory that all of the pod's have in common."""
+        shared = self.folder / ".shm"
+        shared.mkdir(parents=True, exist_ok=True)
+        shared.chmod(0o1777)
+        found = [Mount(shared, "/dev/shm", read_only=False)]
+        for mount in container.get("volumeMounts") or []:
+            source = volumes[mount["name"]] / mount.get("subPath", "")
+            found.append(Mount(source, mount["mountPath"].rstrip("/"), read_only=bool(mount.get("readOnly"))))
+        return found
+
+    def _give(self, path: Path, volume: Object, group: int | None) -> None:
+        """What a kubelet does for fsGroup: the group's at the root, and below it where the root was not yet."""
+        if "secret" in volume or "configMap" in volume or "projected" in volume:
+            if self.owned and group is not None:
+                for each in [path, *path.iterdir()]:
+                    os.chown(each, 0, group)
+            return
+        if not self.owned or group is None:
+            path.chmod(0o777)
+        elif path.stat().st_gid != group:
+            for each in [path, *path.rglob("*")]:
+                if not each.is_symlink():
+                    os.chown(each, -1, group)
+                    each.chmod(each.stat().st_mode | (0o2770 if each.is_dir() else 0o660))
 
     def clear(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -81,6 +119,16 @@ class Volumes:
         if found is None and not optional:
             raise NotMountable(f'{kind.lower()} "{name}" not found')
         return found or {}
+
+
+def _make_below(volume: Path, below: str, *, owned: bool) -> None:
+    """The folders of a subPath, with the rights of the volume's root."""
+    here = volume
+    for part in Path(below).parts:
+        here = here / part
+        if not here.exists():
+            here.mkdir()
+            here.chmod(volume.stat().st_mode & 0o777 if owned else 0o777)
 
 
 def translation(container: Object, volumes: Mapping[str, Path]) -> dict[str, str]:

@@ -1,16 +1,19 @@
 """The life of one pod on this machine, from its binding to a node to its last status."""
 
 import asyncio
-import functools
+import contextlib
+import os
 import re
 import shutil
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.k8s.cluster_double.kubelet.container import ContainerLife, NotConfigurable, NotStartable
+from tests.k8s.cluster_double.kubelet.isolation import Isolation
 from tests.k8s.cluster_double.kubelet.mounts import NotMountable, Volumes, translate, translation
-from tests.k8s.cluster_double.kubelet.podstatus import condition, container_status, terminated, waiting, with_condition
+from tests.k8s.cluster_double.kubelet.podstatus import condition, waiting, with_condition
 from tests.k8s.cluster_double.kubelet.probes import Prober
 from tests.k8s.cluster_double.kubelet.process import Process, Programs, environment
 from tests.k8s.cluster_double.network import Network, resolved
@@ -25,8 +28,6 @@ ACCOUNT = BY_KIND["ServiceAccount"]
 IMAGE = re.compile(
     r"[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?::\d+)?(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*(?::[\w][\w.-]{0,127})?(?:@\S+)?"
 )
-START_FAILED = 128
-OOM_CODE = 137
 EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104
 
 
@@ -40,7 +41,8 @@ class Machine:
     `start_delay` seconds pass before a container starts, `check_seconds` between two looks at memory and disk,
     `restart_seconds` before a container that ended is started again, doubled each time up to `restart_limit`. `pace` is
     how long a second of probes and of jobs' waits lasts. `credentials` writes the kubeconfig of a service account, in
-    place of its token.
+    place of its token. The containers of one pod are kept apart as far as `isolation` can; a pod with a single one runs
+    as processes of our own user, with its paths translated.
     """
 
     folder: Path
@@ -56,15 +58,20 @@ class Machine:
     restart_limit: float = 10.0
     pace: float = 1.0
     network: Network = field(default_factory=Network)
+    isolation: Isolation = field(default_factory=Isolation.of_this_machine)
     credentials: Callable[[str, str, Path], None] | None = None
 
     def volumes(self, store: Store, uid: str) -> Volumes:
-        return Volumes(store, self.folder / "pods" / uid, self.folder / "claims")
+        return Volumes(store, self.folder / "pods" / uid, self.folder / "claims", owned=self.isolation.users)
 
     def log(self, uid: str) -> Path:
         path = self.folder / "logs" / f"{uid}.log"
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
+
+    def pause(self, restarts: int) -> float:
+        """Seconds before the nth start of a container that ends again and again."""
+        return min(self.restart_seconds * 2.0 ** max(0, restarts - 1), self.restart_limit)
 
     def drop_claim(self, uid: str) -> None:
         shutil.rmtree(self.folder / "claims" / uid, ignore_errors=True)
@@ -91,16 +98,13 @@ class PodLife:
         self._uid = pod["metadata"]["uid"]
         self._volumes = machine.volumes(store, self._uid)
         self._folders: dict[str, Path] = {}
-        self._processes: dict[str, Process] = {}
-        self._started: dict[str, str] = {}
         self._grace: asyncio.Future[float] = asyncio.get_running_loop().create_future()
         self._verdict: tuple[str, str] | None = None
-        self._oom: set[str] = set()
         self._address = machine.network.pod()
-        self._commands: dict[str, tuple[dict[str, str], Path]] = {}
-        self._probers: dict[str, Prober] = {}
-        self._restarts = 0
-        self._unstartable = False
+        policy = pod["spec"]["restartPolicy"]
+        specs = pod["spec"]["containers"]
+        self._containers = [ContainerLife(each, self.name, policy, self._changed) for each in specs]
+        self._apart = len(specs) > 1 and machine.isolation.works
 
     def stop(self, grace: float) -> None:
         """The pod is being deleted: SIGTERM now, SIGKILL after `grace` seconds."""
@@ -116,24 +120,25 @@ class PodLife:
         self._verdict = self._verdict or (reason, message)
         self.stop(0)
 
+    def process(self, container: str) -> Process:
+        """The process of one of its containers, which runs."""
+        found = next(each.process for each in self._containers if each.name == container)
+        assert found is not None
+        return found
+
     def refresh(self) -> None:
         """Bring mounted secrets up to date."""
         if self._folders:
-            try:
+            with contextlib.suppress(NotMountable):
                 self._volumes.prepare(self._pod)
-            except NotMountable:
-                return
 
     async def run(self) -> None:
         try:
-            while await self._prepare():
-                started = await self._start()
-                if not (await self._live() if started else self._unstartable):
-                    break
-                await self._back_off()
+            if await self._prepare():
+                await self._live()
             self._end()
         finally:
-            await asyncio.gather(*(process.kill() for process in self._processes.values()))
+            await asyncio.gather(*(each.kill() for each in self._containers))
             self._volumes.clear()
 
     async def _prepare(self) -> bool:
@@ -166,47 +171,49 @@ class PodLife:
     async def _pause(self, seconds: float) -> None:
         await asyncio.wait([self._grace], timeout=seconds)
 
-    async def _start(self) -> bool:
-        for container in self._pod["spec"]["containers"]:
+    async def _begin(self, container: Object) -> tuple[Process, Prober]:
+        """Start a container. Raises NotConfigurable and NotStartable."""
+        paths = {} if self._apart else translation(container, self._folders)
+        try:
+            env = environment(self._store, self._pod, container, paths)
+        except KeyError as error:
+            raise NotConfigurable(str(error.args[0])) from None
+        services = self._machine.services
+        env = {name: services.get(value, resolved(self._store, self.namespace, value)) for name, value in env.items()}
+        env |= self._identity()
+        if not self._machine.isolation.users and "GREENLOOP_AGENT_USER" in env:
+            # the one user that there is
+            env["GREENLOOP_AGENT_USER"] = str(os.getuid())
+        folder = container.get("workingDir") or "/"
+        words = [*(container.get("command") or []), *(container.get("args") or [])]
+        log = self._machine.log(self._uid)
+        if self._apart:
+            argv = self._machine.programs.argv(words, container["image"], self._address, init=True)
+            _check(argv, env)
+            mounts = self._volumes.mounts(container, self._folders)
+            argv = self._machine.isolation.argv(argv, mounts, self._pod["spec"], container, folder)
+            process = await Process.start(argv, env, Path("/"), log, init=False)
+        else:
+            argv = self._argv(words, paths, container)
+            _check(argv, env)
+            process = await Process.start(argv, env, Path(translate(folder, paths)), log)
+
+        async def run(words: list[str]) -> int:
+            if self._apart:
+                raise NotImplementedError("this cluster has no exec probes in pods of several containers")
+            probe = self._argv(words, paths, container)
+            asked = await Process.start(
+                probe, env, Path(translate(folder, paths)), self._machine.log(f"{self._uid}.probe")
+            )
             try:
-                env = environment(self._store, self._pod, container, self._folders)
-            except KeyError as error:
-                self._write("Pending", waiting(self._pod, "CreateContainerConfigError", str(error.args[0])))
-                await asyncio.wait([self._grace])
-                return False
-            services = self._machine.services
-            env = {name: services.get(value, self._resolved(value)) for name, value in env.items()}
-            env |= self._identity()
-            words = [*(container.get("command") or []), *(container.get("args") or [])]
-            argv = self._argv(container, words)
-            folder = Path(translate(container.get("workingDir") or "/", translation(container, self._folders)))
-            self._commands[container["name"]] = env, folder
-            self._started[container["name"]] = now()
-            if not argv or shutil.which(argv[0], path=env["PATH"]) is None:
-                message = f'exec: "{argv[0] if argv else ""}": executable file not found in $PATH'
-                if self._pod["spec"]["restartPolicy"] == "Always":
-                    self._write("Pending", waiting(self._pod, "RunContainerError", message))
-                    self._unstartable = True
-                    return False
-                ended = terminated(START_FAILED, now(), reason="StartError", message=message)
-                self._write("Failed", [container_status(container, ended)])
-                return False
-            log = self._machine.log(self._uid)
-            self._processes[container["name"]] = await Process.start(argv, env, folder, log)
-            self._probers[container["name"]] = self._prober(container)
-        self._write("Running", self._container_statuses({}))
-        return True
+                return await asked.wait()
+            finally:
+                await asked.kill()
 
-    async def _back_off(self) -> None:
-        await self._pause(min(self._machine.restart_seconds * 2**self._restarts, self._machine.restart_limit))
-        self._restarts += 1
+        return process, Prober(container, self._address, run, self._machine.pace)
 
-    def _resolved(self, text: str) -> str:
-        return resolved(self._store, self.namespace, text)
-
-    def _argv(self, container: Object, words: list[str]) -> list[str]:
+    def _argv(self, words: list[str], paths: dict[str, str], container: Object) -> list[str]:
         """A command of the container on this machine: its paths, its programs, its own address for "any"."""
-        paths = translation(container, self._folders)
         words = [self._address if word in EVERYWHERE else translate(word, paths) for word in words]
         return self._machine.programs.argv(words, container["image"], self._address)
 
@@ -223,73 +230,28 @@ class PodLife:
         write(self.namespace, spec["serviceAccountName"], path)
         return {"KUBECONFIG": str(path)}
 
-    def _prober(self, container: Object) -> Prober:
-        async def run(words: list[str]) -> int:
-            env, folder = self._commands[container["name"]]
-            argv = self._argv(container, words)
-            process = await Process.start(argv, env, folder, self._machine.log(f"{self._uid}.probe"))
-            try:
-                return await process.wait()
-            finally:
-                await process.kill()
-
-        return Prober(container, self._address, run, self._machine.pace)
-
-    async def _live(self) -> bool:
-        """Wait until every container has ended; end them when the pod is deleted, fails or runs out of its time.
-
-        True when they are to be started again.
-        """
-        ends = {name: asyncio.ensure_future(process.wait()) for name, process in self._processes.items()}
+    async def _live(self) -> None:
+        """Wait until every container has ended for good."""
         helpers = [asyncio.ensure_future(self._check()), asyncio.ensure_future(self._deadline())]
-        for name, prober in self._probers.items():
-            changed = functools.partial(self._ready_changed, ends)
-            helpers.append(asyncio.ensure_future(prober.watch(changed, self._processes[name].kill)))
         try:
-            ended: asyncio.Future[Any] = _all(ends.values())
-            stopped: asyncio.Future[Any] = self._grace
-            await asyncio.wait([stopped, ended], return_when=asyncio.FIRST_COMPLETED)
-            if self._grace.done():
-                for process in self._processes.values():
-                    process.terminate()
-                await asyncio.wait([ended], timeout=self._grace.result())
-                await asyncio.gather(*(process.kill() for process in self._processes.values()))
-            codes = {name: await end for name, end in ends.items()}
+            await asyncio.gather(
+                *(each.run(self._begin, self._grace, self._machine.pause) for each in self._containers)
+            )
         finally:
             for helper in helpers:
                 helper.cancel()
-        failed = any(codes.values()) or self._verdict is not None
-        policy = self._pod["spec"]["restartPolicy"]
-        if not self._grace.done() and (policy == "Always" or (policy == "OnFailure" and failed)):
-            self._write("Running", self._backing_off(codes))
-            return True
-        self._write("Failed" if failed else "Succeeded", self._container_statuses(codes))
-        return False
-
-    def _ready_changed(self, ends: Mapping[str, asyncio.Future[int]]) -> None:
-        if not any(end.done() for end in ends.values()) and not self._grace.done():
-            self._write("Running", self._container_statuses({}))
-
-    def _backing_off(self, codes: dict[str, int]) -> list[Object]:
-        """Containers that ended and wait to be started again."""
-        message = f"back-off restarting failed container in pod {self.name}"
-        state: Object = {"waiting": {"reason": "CrashLoopBackOff", "message": message}}
-        ended = {each["name"]: each["state"] for each in self._container_statuses(codes)}
-        self._oom.clear()
-        return [
-            container_status(each, state, restarts=self._restarts + 1, last=ended[each["name"]])
-            for each in self._pod["spec"]["containers"]
-        ]
 
     async def _check(self) -> None:
         """What the kernel and the eviction manager do: no more memory and disk than the limits say."""
         while True:
             await asyncio.sleep(self._machine.check_seconds)
-            for container in self._pod["spec"]["containers"]:
-                limits = (container.get("resources") or {}).get("limits") or {}
-                process = self._processes[container["name"]]
-                if "memory" in limits and await asyncio.to_thread(process.memory) > quantity(limits["memory"]):
-                    self._oom.add(container["name"])
+            for container in self._containers:
+                limits = (container.spec.get("resources") or {}).get("limits") or {}
+                process = container.process
+                if process is None or "memory" not in limits:
+                    continue
+                if await asyncio.to_thread(process.memory) > quantity(limits["memory"]):
+                    container.out_of_memory = True
                     await process.kill()
             sizes = await asyncio.to_thread(self._volumes.usage, self._folders)
             for volume in self._pod["spec"].get("volumes") or []:
@@ -303,22 +265,16 @@ class PodLife:
             await asyncio.sleep(seconds)
             self.end_as("DeadlineExceeded", "Pod was active on the node longer than the specified deadline")
 
-    def _container_statuses(self, codes: dict[str, int]) -> list[Object]:
-        found = []
-        for container in self._pod["spec"]["containers"]:
-            name = container["name"]
-            if name not in codes:
-                state: Object = {"running": {"startedAt": self._started[name]}}
-                found.append(container_status(container, state, restarts=self._restarts, prober=self._probers[name]))
-                continue
-            if name in self._oom:
-                state = terminated(OOM_CODE, self._started[name], reason="OOMKilled")
-            else:
-                fallback = container.get("terminationMessagePolicy") == "FallbackToLogsOnError" and codes[name] != 0
-                words = self._processes[name].last_words() if fallback else ""
-                state = terminated(codes[name], self._started[name], message=words)
-            found.append(container_status(container, state, restarts=self._restarts))
-        return found
+    def _changed(self) -> None:
+        """The phase follows from all containers: https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/"""
+        if all(each.over for each in self._containers):
+            failed = any(each.failed for each in self._containers) or self._verdict is not None
+            phase = "Failed" if failed else "Succeeded"
+        elif all(each.has_begun for each in self._containers):
+            phase = "Running"
+        else:
+            phase = "Pending"
+        self._write(phase, [each.status() for each in self._containers])
 
     def _write(self, phase: str, containers: list[Object]) -> None:
         pod = self._store.find(POD, self.namespace, self.name)
@@ -340,6 +296,6 @@ class PodLife:
             self._store.remove(POD, self.namespace, self.name)
 
 
-def _all(ends: Iterable[asyncio.Future[int]]) -> "asyncio.Future[Any]":
-    waiting_for: list[Awaitable[int]] = [asyncio.shield(end) for end in ends]
-    return asyncio.ensure_future(asyncio.gather(*waiting_for))
+def _check(argv: list[str], env: dict[str, str]) -> None:
+    if not argv or shutil.which(argv[0], path=env["PATH"]) is None:
+        raise NotStartable(f'exec: "{argv[0] if argv else ""}": executable file not found in $PATH')

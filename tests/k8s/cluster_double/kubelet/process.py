@@ -15,7 +15,8 @@ from typing import Any
 
 import k8s.runner
 from tests.k8s.cluster_double.kubelet.init import descendants, kill_tree
-from tests.k8s.cluster_double.kubelet.mounts import translate, translation
+from tests.k8s.cluster_double.kubelet.isolation import INIT
+from tests.k8s.cluster_double.kubelet.mounts import translate
 from tests.k8s.cluster_double.objects.resources import BY_KIND
 from tests.k8s.cluster_double.objects.store import Store
 
@@ -24,7 +25,6 @@ Object = dict[str, Any]
 # What the box image has in this place: a plain copy of the runner.
 RUNNER_PATH = "/opt/greenloop/runner"
 RUNNER_FOLDER = Path(k8s.runner.__file__).parent
-INIT = Path(__file__).with_name("init.py")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 LAST_WORDS = 2048
 
@@ -44,9 +44,14 @@ class Programs:
         python = (sys.executable,)
         return cls({"python3": python, "python": python, **more})
 
-    def argv(self, command: list[str], image: str = "", address: str = "") -> list[str]:
-        """The command without its init (we bring one), with the image's programs replaced by ours."""
+    def argv(self, command: list[str], image: str = "", address: str = "", *, init: bool = False) -> list[str]:
+        """The command without its init (we bring one), with the image's programs replaced by ours.
+
+        `init`: with ours in the place of its own.
+        """
         name = image.rpartition("/")[2].partition(":")[0].partition("@")[0]
+        if init and command and Path(command[0]).name == "tini":
+            return [sys.executable, "-I", str(INIT), *self.argv(command, image, address)]
         found = self._argv(command) if command else list(self.images.get(name, ()))
         return [address if word == "{address}" else word for word in found]
 
@@ -60,18 +65,20 @@ class Programs:
 class Process:
     """A started container. `exit_code` is set once it has ended."""
 
-    def __init__(self, process: asyncio.subprocess.Process, log: Path) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, log: Path, *, init: bool) -> None:
         self._process = process
         self._log = log
+        self._init = init
 
     @classmethod
-    async def start(cls, argv: list[str], env: Mapping[str, str], folder: Path, log: Path) -> "Process":
-        """Start under an init. Raises OSError when it cannot be started."""
+    async def start(
+        cls, argv: list[str], env: Mapping[str, str], folder: Path, log: Path, *, init: bool = True
+    ) -> "Process":
+        """Start under an init, or as a sandbox whose first process is to be signalled. Raises OSError when it cannot be
+        started."""
         with log.open("ab") as out:
             process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-I",
-                str(INIT),
+                *([sys.executable, "-I", str(INIT)] if init else []),
                 *argv,
                 cwd=folder,
                 env=dict(env),
@@ -80,15 +87,19 @@ class Process:
                 stderr=out,
                 start_new_session=True,
             )
-        return cls(process, log)
+        return cls(process, log, init=init)
 
     async def wait(self) -> int:
         code = await self._process.wait()
         return code if code >= 0 else 128 - code
 
     def terminate(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            self._process.terminate()
+        self.signal(signal.SIGTERM)
+
+    def signal(self, number: int) -> None:
+        """Send a signal to the container's first process, as whoever may do anything on its node."""
+        with contextlib.suppress(ProcessLookupError, IndexError):
+            os.kill(self._process.pid if self._init else descendants(self._process.pid)[0], number)
 
     async def kill(self) -> None:
         """End everything in the container at once."""
@@ -113,8 +124,8 @@ class Process:
         return ""
 
 
-def environment(store: Store, pod: Object, container: Object, volumes: Mapping[str, Path]) -> dict[str, str]:
-    """The container's environment, with the paths of its mounts translated. Raises KeyError for a missing source."""
+def environment(store: Store, pod: Object, container: Object, paths: Mapping[str, str]) -> dict[str, str]:
+    """The container's environment, with these paths of it translated. Raises KeyError for a missing source."""
     namespace = pod["metadata"]["namespace"]
     env: dict[str, str] = {}
     for source in container.get("envFrom") or []:
@@ -133,7 +144,6 @@ def environment(store: Store, pod: Object, container: Object, volumes: Mapping[s
             env[item["name"]] = pod["metadata"]["name"]
         if source.get("fieldRef", {}).get("fieldPath") == "metadata.namespace":
             env[item["name"]] = namespace
-    paths = translation(container, volumes)
     translated = {name: translate(value, paths) for name, value in env.items()}
     image = {"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8"}
     if "/tmp" in paths:
