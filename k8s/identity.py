@@ -14,6 +14,8 @@ BOX = PREFIX + "box"
 SPARE = PREFIX + "spare"
 PORT = PREFIX + "port"
 """Which port of the service the box asks at; boxes of a release that had one port for everybody have no such label."""
+RUNNER, AGENT = "runner", "agent"
+"""The containers of a box's pod."""
 MANAGED_BY = "app.kubernetes.io/managed-by"
 COMPONENT = "app.kubernetes.io/component"
 OURS = {MANAGED_BY: "greenloop", COMPONENT: "box"}

@@ -12,9 +12,9 @@ from typing import Any
 
 from k8s.boxes import BoxSpec
 from k8s.cluster import Cluster
-from k8s.identity import instance_labels
+from k8s.identity import RUNNER, instance_labels
 from k8s.options import Home, PodOptions, Resources
-from k8s.pod import RUNNER, box_pod
+from k8s.pod import box_pod
 
 Object = dict[str, Any]
 

@@ -14,14 +14,13 @@ import json
 from typing import Any
 
 from k8s.boxes import BoxSpec
-from k8s.identity import box_labels, home_name, secret_name
+from k8s.identity import AGENT, RUNNER, box_labels, home_name, secret_name
 from k8s.options import PodOptions, Resources
 from k8s.runner.files import ALSO_PASSED_ON
 
 Object = dict[str, Any]
 
 SPEC = "greenloop/spec"
-RUNNER, AGENT = "runner", "agent"
 SOCKET_DIR = "/run/greenloop-agent"  # not below TOKEN_DIR, which is /run/greenloop where /var/run leads to /run
 TOKEN_KEY = "token"  # noqa: S105  the key inside the Secret, not a secret
 TOKEN_DIR = "/var/run/greenloop"  # noqa: S105  a folder

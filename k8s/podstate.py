@@ -9,8 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from k8s.boxes import BoxState, BoxStatus
-from k8s.identity import spec_labels
-from k8s.pod import AGENT, RUNNER
+from k8s.identity import AGENT, RUNNER, spec_labels
 
 Object = dict[str, Any]
 Words = tuple[BoxState, str, bool]
