@@ -10,6 +10,7 @@ from typing import Any
 
 from k8s.boxes import BoxState, BoxStatus
 from k8s.identity import AGENT, RUNNER, spec_labels
+from k8s.runner.main import ALONE
 
 Object = dict[str, Any]
 Words = tuple[BoxState, str, bool]
@@ -217,15 +218,22 @@ def _requested(pod: Object, resource: str) -> str:
 def _ended_container(status: Object) -> tuple[str, Object] | None:
     """Name and `terminated` state of the container that the pod ended with; None while none has ended badly, nor all.
 
-    That is the one whose memory ran out, else the first that ended badly: the other one follows it by itself.
+    That is the one whose memory ran out, else the first that ended badly. Times are whole seconds: a runner that says
+    that it follows the other is never the first.
     """
     containers = status.get("containerStatuses") or []
     states = [(str(each["name"]), (each.get("state") or {}).get("terminated")) for each in containers]
     ended = [(name, state) for name, state in states if state]
     bad = [(name, state) for name, state in ended if state.get("exitCode") != 0]
     if bad:
-        return min(bad, key=lambda each: (each[1].get("reason") != "OOMKilled", each[1].get("finishedAt") or ""))
+        return min(bad, key=_lateness)
     return ended[0] if ended and len(ended) == len(states) else None
+
+
+def _lateness(ended: tuple[str, Object]) -> tuple[bool, bool, str]:
+    name, state = ended
+    follows = name == RUNNER and state.get("exitCode") == ALONE
+    return state.get("reason") != "OOMKilled", follows, str(state.get("finishedAt") or "")
 
 
 def _condition(status: Object, kind: str) -> Object | None:

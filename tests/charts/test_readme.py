@@ -210,7 +210,7 @@ async def _the_doctor_finds_nothing_that_fails(admin: Admin) -> None:
         return admin.of("Pod", "doctor")["status"]["phase"] in ("Succeeded", "Failed")
 
     await admin.until(ended)
-    told = json.loads(admin.cluster.kubelet.logs(uid).splitlines()[-1])
+    told = json.loads(admin.cluster.kubelet.logs(uid, container["name"]).splitlines()[-1])
     assert [each for each in told["checks"] if each["level"] == "fail"] == []
     levels = {each["check"]: each["level"] for each in told["checks"]}
     assert levels["webhook"] == levels["cluster rights"] == levels["database"] == levels["Redis"] == "ok"

@@ -169,7 +169,7 @@ CASES: list[tuple[str, str, dict[str, Any], BoxState, bool, str]] = [
     (
         "the supervisor gave up, and the runner follows",
         "Failed",
-        both(("Error", 5, "06"), ("Error", 1, "05")),
+        both(("Error", 5, "05"), ("Error", 1, "05")),
         BoxState.FAILED,
         False,
         "The agent's part of the box ended with exit code 1",

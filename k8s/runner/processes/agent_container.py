@@ -72,6 +72,7 @@ class AgentContainer:
                 raise BoxLost(f"{len(left)} processes of an earlier turn cannot be ended")
         except BoxLost:
             self.give_up()
+            box.close()
             raise
         return box
 
@@ -83,11 +84,15 @@ class AgentContainer:
         self.lost = True
 
     def clear(self) -> None:
-        if not self.lost:
-            try:
-                AgentBox(self._connection.dup()).ask("clear", seconds=CLEAR_SECONDS)
-            except BoxLost:
-                self.give_up()
+        if self.lost:
+            return
+        box = AgentBox(self._connection.dup())
+        try:
+            box.ask("clear", seconds=CLEAR_SECONDS)
+        except BoxLost:
+            self.give_up()
+        finally:
+            box.close()
 
     def is_there(self) -> bool:
         """Whether the supervisor has not hung up."""

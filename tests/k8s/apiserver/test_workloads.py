@@ -176,8 +176,8 @@ async def test_a_pod_acts_as_its_service_account_unless_it_is_not_to(cluster: Sm
     said = {}
     for name in ("with", "without"):
         uid = (cluster.find("Pod", "default", name) or {})["metadata"]["uid"]
-        await until(lambda uid=uid: b"\n" in cluster.kubelet.logs(uid))  # type: ignore[misc]
-        said[name] = cluster.kubelet.logs(uid).decode().splitlines()[0]
+        await until(lambda uid=uid: b"\n" in cluster.kubelet.logs(uid, "main"))  # type: ignore[misc]
+        said[name] = cluster.kubelet.logs(uid, "main").decode().splitlines()[0]
     assert said["without"] == "none" and said["with"].endswith(".kubeconfig")
 
 

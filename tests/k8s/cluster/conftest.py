@@ -74,6 +74,10 @@ class Place:
             while (await core.read_namespaced_resource_quota("boxes", self.namespace)).status.hard != hard:
                 await asyncio.sleep(0.1)
 
+    def core(self) -> "contextlib.AbstractAsyncContextManager[Any]":
+        """The API by Kubernetes' own client."""
+        return _core(self.kubeconfig)
+
     def spec(self, name: str = "gl-greenloop-7-42", **labels: str) -> BoxSpec:
         return spec(name, **labels)
 

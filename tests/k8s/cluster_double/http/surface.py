@@ -32,14 +32,14 @@ READ_VERBS = {"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch",
 
 @dataclass
 class Surface:
-    """State of the surface: who the tokens stand for, and what `pods/log` reads (`logs(pod uid) -> bytes`).
+    """State of the surface: who the tokens stand for, and what `pods/log` reads (`logs(pod uid, container) -> bytes`).
 
     `audit` are the users, verbs, API groups and resources of what was asked so far.
     """
 
     api: Api
     users: dict[str, User]
-    logs: Callable[[str], bytes]
+    logs: Callable[[str, str], bytes]
     bookmark_seconds: float = BOOKMARK_SECONDS
     audit: set[tuple[str, str, str, str]] = field(default_factory=set)
     closing: asyncio.Event = field(default_factory=asyncio.Event)
@@ -132,7 +132,7 @@ async def _handle(surface: Surface, request: Request) -> Response:
         return _watch(surface, target, dict(query))
     body = await _body(request) if request.method != "GET" else {}
     if target.subresource not in ("", "status"):
-        return _subresource(surface, target, body)
+        return _subresource(surface, target, body, request.query_params.get("container", ""))
     return _object(surface, request, verb, target, body)
 
 
@@ -168,17 +168,27 @@ def _object(surface: Surface, request: Request, verb: str, target: Target, body:
     return JSONResponse(api.delete(resource, namespace, name, options))
 
 
-def _subresource(surface: Surface, target: Target, body: Any) -> Response:
+def _subresource(surface: Surface, target: Target, body: Any, container: str) -> Response:
     store = surface.api.store
     item = store.get(target.resource, target.namespace, target.name)
     if (target.resource.kind, target.subresource) == ("Pod", "log"):
-        return Response(surface.logs(item["metadata"]["uid"]), media_type="text/plain")
+        return Response(surface.logs(item["metadata"]["uid"], _container(item, container)), media_type="text/plain")
     if (target.resource.kind, target.subresource) == ("ServiceAccount", "token"):
         user = User.service_account(target.namespace, target.name)
         token = base64.urlsafe_b64encode(f"{user.name}:{item['metadata']['uid']}".encode()).decode()
         surface.users[token] = user
         return JSONResponse({**body, "kind": "TokenRequest", "status": {"token": token}}, 201)
     raise Refused(404, "NotFound", "the server could not find the requested resource")
+
+
+def _container(pod: Object, asked: str) -> str:
+    """The container whose log is asked for; it has to be named where there are several."""
+    name, names = pod["metadata"]["name"], [str(each["name"]) for each in pod["spec"]["containers"]]
+    if not asked and len(names) > 1:
+        raise bad_request(f"a container name must be specified for pod {name}, choose one of: [{' '.join(names)}]")
+    if asked and asked not in names:
+        raise bad_request(f"container {asked} is not valid for pod {name}")
+    return asked or names[0]
 
 
 def _user(surface: Surface, request: Request) -> User:

@@ -43,13 +43,13 @@ class Kubelet:
                 task.cancel()
             await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
-    def logs(self, uid: str) -> bytes:
-        path = self.machine.folder / "logs" / f"{uid}.log"
+    def logs(self, uid: str, container: str) -> bytes:
+        path = self.machine.log(uid, container)
         return path.read_bytes() if path.exists() else b""
 
     def evict(self, namespace: str, name: str, message: str) -> None:
         """What a node under pressure does: the pod fails with the reason Evicted."""
-        for life in self._living(namespace, name):
+        for life in self.living(namespace, name):
             life.end_as("Evicted", message)
 
     async def lose_node(self, name: str, *, seconds: float = 0) -> None:
@@ -142,7 +142,7 @@ class Kubelet:
         self._lives.pop(uid, None)
         self._tasks.pop(uid, None)
 
-    def _living(self, namespace: str, name: str) -> Iterator[PodLife]:
+    def living(self, namespace: str, name: str) -> Iterator[PodLife]:
         for life in list(self._lives.values()):
             if (life.namespace, life.name) == (namespace, name):
                 yield life

@@ -64,8 +64,8 @@ class Machine:
     def volumes(self, store: Store, uid: str) -> Volumes:
         return Volumes(store, self.folder / "pods" / uid, self.folder / "claims", owned=self.isolation.users)
 
-    def log(self, uid: str) -> Path:
-        path = self.folder / "logs" / f"{uid}.log"
+    def log(self, uid: str, container: str) -> Path:
+        path = self.folder / "logs" / f"{uid}.{container}.log"
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
 
@@ -186,7 +186,7 @@ class PodLife:
             env["GREENLOOP_AGENT_USER"] = str(os.getuid())
         folder = container.get("workingDir") or "/"
         words = [*(container.get("command") or []), *(container.get("args") or [])]
-        log = self._machine.log(self._uid)
+        log = self._machine.log(self._uid, container["name"])
         if self._apart:
             argv = self._machine.programs.argv(words, container["image"], self._address, init=True)
             _check(argv, env)
@@ -203,7 +203,7 @@ class PodLife:
                 raise NotImplementedError("this cluster has no exec probes in pods of several containers")
             probe = self._argv(words, paths, container)
             asked = await Process.start(
-                probe, env, Path(translate(folder, paths)), self._machine.log(f"{self._uid}.probe")
+                probe, env, Path(translate(folder, paths)), self._machine.log(self._uid, f"{container['name']}.probe")
             )
             try:
                 return await asked.wait()
