@@ -41,7 +41,7 @@ CASES: list[tuple[str, str, dict[str, Any], BoxState, bool, str]] = [
         condition("PodScheduled", "False", "Unschedulable", "0/3 nodes are available: 3 Insufficient memory."),
         BoxState.UNSCHEDULABLE,
         False,
-        "No node has room for the box, which asks for 1Gi of memory: 0/3 nodes are available: 3 Insufficient memory",
+        "No node has room for the box, which asks for 128Mi and 1Gi of memory: 0/3 nodes are available: 3 Ins",
     ),
     (
         "no node with room for two things",
@@ -49,7 +49,7 @@ CASES: list[tuple[str, str, dict[str, Any], BoxState, bool, str]] = [
         condition("PodScheduled", "False", "Unschedulable", "2 Insufficient cpu, 1 Insufficient ephemeral-storage."),
         BoxState.UNSCHEDULABLE,
         False,
-        "which asks for 500m of cpu, 1Gi of ephemeral-storage: 2 Ins",
+        "which asks for 50m and 500m of cpu, 64Mi and 1Gi of ephemeral-storage: 2 Ins",
     ),
     (
         "no node of the kind",
