@@ -3,7 +3,7 @@
 Safe to run twice: a turn whose commit is on the branch already is found by its trailer and left alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -26,6 +26,8 @@ from github.publishing.trees import ContentOf, FileChange, build_tree
 from github.repositories.queries import head
 
 WORKFLOWS = ".github/workflows/"
+Once = Callable[[Callable[[], Awaitable[str]]], Awaitable[str]]
+"""Gives the SHA that what it is given makes, or that it made in an earlier try."""
 VISIBLE_AFTER = (1, 2, 4)  # seconds between tries to point the branch to a commit just made
 RACES = 3  # pushes by others in a row, during one publication, that are merged before it gives up
 
@@ -59,8 +61,18 @@ class Published:
     merged: bool = False
 
 
-async def publish(repository: RepositoryHandle, wanted: Publication, content_of: ContentOf) -> Published:
+async def anew(make: Callable[[], Awaitable[str]]) -> str:
+    """Make it, whatever was made before."""
+    return await make()
+
+
+async def publish(
+    repository: RepositoryHandle, wanted: Publication, content_of: ContentOf, once: Once = anew
+) -> Published:
     """Put the turn's commit on its branch, which is made if it is not there.
+
+    `once` makes the commit, or gives that of an earlier try: made anew each time it would each time be too young for
+    GitHub to point a branch to.
 
     Raises RefusedBranch (nothing was sent), LfsRefused, TreeMismatch, MergeConflict, HistoryRewritten, RuleViolation,
     WorkflowsPermissionMissing, and what `github.client.app` raises.
@@ -70,7 +82,7 @@ async def publish(repository: RepositoryHandle, wanted: Publication, content_of:
     await branches.refuse_unless_ours_to_write(repository, wanted.branch)
     await _refuse_workflows(repository, wanted)
     try:
-        return await _sent(repository, wanted, content_of)
+        return await _sent(repository, wanted, content_of, once)
     except WorkflowsPermissionMissing:
         raise
     except PermissionMissing as error:
@@ -79,16 +91,20 @@ async def publish(repository: RepositoryHandle, wanted: Publication, content_of:
         raise
 
 
-async def _sent(repository: RepositoryHandle, wanted: Publication, content_of: ContentOf) -> Published:
+async def _sent(repository: RepositoryHandle, wanted: Publication, content_of: ContentOf, once: Once) -> Published:
     tip = await head(repository, wanted.branch)
     # a branch that stands where the turn began holds nothing of it
     if tip not in (None, wanted.parent) and (done := await find_turn(repository, wanted.branch, wanted.turn)):
         return Published(done, tip or done, already=True)
-    await lfs.upload(repository, wanted.large, content_of)
-    base_tree = await tree_of(repository, wanted.parent)
-    tree = await build_tree(repository, base_tree, wanted.changes, content_of, expected=wanted.tree)
-    parents = [wanted.parent] if wanted.merged is None else [wanted.parent, wanted.merged]
-    commit = await create_commit(repository, message=wanted.message, tree=tree, parents=parents)
+
+    async def make() -> str:
+        await lfs.upload(repository, wanted.large, content_of)
+        base_tree = await tree_of(repository, wanted.parent)
+        tree = await build_tree(repository, base_tree, wanted.changes, content_of, expected=wanted.tree)
+        parents = [wanted.parent] if wanted.merged is None else [wanted.parent, wanted.merged]
+        return await create_commit(repository, message=wanted.message, tree=tree, parents=parents)
+
+    commit = await once(make)
     for _race in range(RACES):
         try:
             published = await _place(repository, wanted, commit, tip)
@@ -131,8 +147,8 @@ async def _place(repository: RepositoryHandle, wanted: Publication, commit: str,
 
 
 async def point(repository: RepositoryHandle, branch: str, commit: str, *, new: bool) -> None:
-    """Make the branch, or move it forward. GitHub may not know a commit yet that it made a moment ago: then the same
-    one is tried again, since one made anew would be as young each time."""
+    """Make the branch, or move it forward. GitHub may not know a commit yet that it made a moment ago: then it is tried
+    again in a moment."""
     act = branches.create if new else branches.fast_forward
     for seconds in VISIBLE_AFTER:
         try:

@@ -127,6 +127,14 @@ async def head(repository: RepositoryHandle, name: str, *, max_age: float = 0.0)
     return str(found["object"]["sha"])
 
 
+async def is_empty(repository: RepositoryHandle) -> bool:
+    """Whether the repository has no commit yet."""
+    try:
+        return not await repository.get("commits", params={"per_page": 1})
+    except EmptyRepository:
+        return True
+
+
 async def file_at(repository: RepositoryHandle, path: str, ref: str | None) -> bytes | None:
     """The content of the file `path` at `ref` (branch or SHA; None: the default branch, whatever it is called now), or
     None. GitHub follows links inside the repository.

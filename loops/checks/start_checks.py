@@ -21,6 +21,7 @@ from loops.store.states import SessionStatus
 from loops.store.tables import Effect, Repository, Session
 
 KIND = "started_checks"
+COMMIT = "empty_commit"
 MOST = 2  # commits for one session: a workflow that pushes after each of them would never end
 SUBJECT = "Start the checks"
 BODY = "A workflow pushed the commit before with its own token, and GitHub starts no workflows for that."
@@ -43,7 +44,7 @@ async def start_checks(loop: Loop, session: Session, action: decide.StartChecks)
         await finish(loop, session, decide.Finish(SessionStatus.FAILED, reason=Reason.CHECKS_NEVER_SETTLED, note=note))
         return
     try:
-        commit = await _on_top(loop.handle(repository), session.branch, action.sha)
+        commit = await _on_top(loop, loop.handle(repository), session, action.sha)
     except PERMANENT as error:
         note = f"{UNSTARTED}, and I may not push one that would: {error}"
         await finish(loop, session, decide.Finish(SessionStatus.FAILED, reason=Reason.CHECKS_NEVER_SETTLED, note=note))
@@ -61,12 +62,16 @@ async def start_checks(loop: Loop, session: Session, action: decide.StartChecks)
             await journal.append(tx, session.id, [("status", {"text": text})], at=now)
 
 
-async def _on_top(repo: RepositoryHandle, branch: str, sha: str) -> str | None:
+async def _on_top(loop: Loop, repo: RepositoryHandle, session: Session, sha: str) -> str | None:
     """An empty commit on the branch, on top of `sha`; None where the branch has moved on: by us before a crash, too."""
     message = commit_message(SUBJECT, BODY, turn=f"checks-{sha}")
-    commit = await create_commit(repo, message=message, tree=await tree_of(repo, sha), parents=[sha])
+
+    async def make() -> str:
+        return await create_commit(repo, message=message, tree=await tree_of(repo, sha), parents=[sha])
+
+    commit = await effects.once(loop, session.id, COMMIT, sha, make)
     try:
-        await point(repo, branch, commit, new=False)
+        await point(repo, session.branch or "", commit, new=False)
     except NotFastForward:
         return None
     return commit

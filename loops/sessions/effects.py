@@ -31,6 +31,18 @@ async def show(
             await keep(tx, session_id, kind, key, str(stands_at), digest, loop.clock())
 
 
+async def once(loop: Loop, session_id: int, kind: str, key: str, make: Callable[[], Awaitable[str]]) -> str:
+    """What `make` gave the first time. It runs again only where the process died before that was remembered."""
+    async with loop.database.read() as tx:
+        effect = await find(tx, session_id, kind, key)
+    if effect is not None:
+        return effect.external_id
+    made = await make()
+    async with loop.database.write() as tx:
+        await keep(tx, session_id, kind, key, made, None, loop.clock())
+    return made
+
+
 async def find(tx: AsyncSession, session_id: int, kind: str, key: str) -> Effect | None:
     """What is remembered of one effect."""
     where = (Effect.session_id == session_id, Effect.kind == kind, Effect.key == key)

@@ -3,6 +3,8 @@
 When this runs twice the commit is known from the turn, or found by its trailer, and the pull request by its branch.
 """
 
+from functools import partial
+
 from github.client.repository import RepositoryHandle
 from github.publishing import pulls
 from github.publishing.commits import CoAuthor as CoAuthor
@@ -15,6 +17,7 @@ from github.repositories import queries
 from github.repositories.queries import Pull
 from k8s.runner.protocol import Result
 from loops.context import Loop
+from loops.sessions import effects
 from loops.store import journal
 from loops.store.database import Database
 from loops.store.locking import locked
@@ -24,6 +27,8 @@ from loops.turns import forks
 from loops.turns.commit_style import READ, style_of
 from loops.turns.preparing.start import base_of
 from loops.turns.pull_request import attempt_of, closed_by, commit_body, commit_subjects, pull_body, pull_title
+
+COMMIT = "commit"  # what an effect is called that is a commit no branch may have yet
 
 
 async def publish_turn(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, result: Result) -> Published:
@@ -63,13 +68,14 @@ async def _push(
         merged=_taken_in(turn),
         large=[LargeFile(each.path, each.sha, each.lfs) for each in result.changes if each.sha and each.lfs],
     )
-    done = await publish(repo, wanted, content_of)
+    done = await publish(repo, wanted, content_of, partial(effects.once, loop, session.id, COMMIT, turn.public_id))
     now = loop.clock()
     async with loop.database.write() as tx:
         row = await locked(tx, Turn, turn.id)
         row.commit_sha = done.commit
         fresh = await locked(tx, Session, session.id)
         fresh.head_sha, fresh.pushed_at = done.head, now
+        fresh.failures = 0  # what failed in a row was about the commit, and that is over
         text = f"commit {done.commit[:12]} on {session.branch}: {len(result.changes)} files"
         await journal.append(
             tx, session.id, [("published", {"commit": done.commit, "text": text})], at=now, turn_id=turn.id

@@ -53,6 +53,7 @@ async def record_turn(loop: Loop, session: Session, turn: Turn, report: Report, 
             await _once_more(tx, row, CONVERSATION_GONE, loop.clock())
             return
         row.finished_at, row.given, row.changed_files = loop.clock(), None, []
+        fresh.failures = 0  # what comes next is another thing
         _note(fresh, _left_out(report.result))
         if ending.published is not None:
             _published(fresh, row, report.result, ending)

@@ -76,12 +76,14 @@ async def _begin(loop: Loop, repo: RepositoryHandle, session: Session, turn: Tur
     base, base_sha = await base_of(repo, session, turn)
     if base_sha is None and ask_of(turn).options.base:
         raise CannotStart("no_base", f"There is no branch `{base}` in {facts.full_name}.")
+    if base_sha is None and not await queries.is_empty(repo):
+        raise NotVisibleYet(f"GitHub shows no branch {base}, and {facts.full_name} has commits")
     if base_sha is None:
         raise CannotStart("empty_repository", f"{facts.full_name} has no commit on its default branch yet.")
     branch = session.branch or await _new_branch(loop.options, repo, session)
     about = ask_of(turn).about
     if isinstance(about, Conflict):
-        return await _conflict(repo, about, branch, base, base_sha)
+        return await _conflict(repo, session, about, branch, base, base_sha)
     asked = session.branch is None  # a moment ago, for its name
     tip = (
         await queries.head(repo, branch, max_age=queries.STEP)
@@ -102,13 +104,25 @@ async def _tip(clock: Clock, repo: RepositoryHandle, session: Session, branch: s
     """The head of the branch. Raises NotVisibleYet while GitHub shows less than what we have just pushed there."""
     tip = await queries.head(repo, branch)
     pushed = session.head_sha
-    if pushed is None or tip == pushed or branch != session.branch or not may_be_late(session, clock()):
+    if pushed is None or tip == pushed or branch != session.branch:
         return tip
-    if tip is None or await queries.is_before(repo, tip, pushed):
+    if tip is None:
+        await _refuse_late(repo, session, branch)
+    if may_be_late(session, clock()) and (tip is None or await queries.is_before(repo, tip, pushed)):
         raise NotVisibleYet(
             f"GitHub shows {branch} at {tip or 'no commit'}, and {pushed} was pushed there a moment ago"
         )
     return tip
+
+
+async def _refuse_late(repo: RepositoryHandle, session: Session, branch: str) -> None:
+    """Raise NotVisibleYet where the branch that GitHub does not show must be there: with its branch a pull request of
+    this repository's own is closed."""
+    if session.pull_number is None or session.approved_sha is not None:
+        return
+    pull = await queries.pull(repo, session.pull_number)
+    if pull.state == "open" and not pull.from_fork and pull.head_ref == branch:
+        raise NotVisibleYet(f"GitHub shows no branch {branch}, and its pull request #{pull.number} is open")
 
 
 async def base_of(repo: RepositoryHandle, session: Session, turn: Turn) -> tuple[str, str | None]:
@@ -179,10 +193,13 @@ async def _holds(repo: RepositoryHandle, tip: str, sha: str) -> bool:
     return (await queries.compare(repo, tip, sha)).get("status") in ("behind", "identical")
 
 
-async def _conflict(repo: RepositoryHandle, about: Conflict, branch: str, base: str, base_sha: str) -> StartingPoint:
+async def _conflict(
+    repo: RepositoryHandle, session: Session, about: Conflict, branch: str, base: str, base_sha: str
+) -> StartingPoint:
     """The branch as somebody else left it, and our commit that does not merge with it."""
     tip = await queries.head(repo, branch)
     if tip is None:
+        await _refuse_late(repo, session, branch)
         raise CannotStart("no_branch", f"The branch `{branch}` does not exist any more.")
     return StartingPoint(tip, f"refs/heads/{branch}", branch, base, base_sha, merge=(about.ours, about.ours))
 

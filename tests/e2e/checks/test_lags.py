@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from github.emulator.faults import LAGS
+from github.publishing import publish
 from loops.store.tables import Session
 from tests.e2e.acts import asked
 from tests.e2e.house import House, house
@@ -37,7 +38,10 @@ async def ended_green(home: House) -> Session:
 
 
 @pytest.mark.parametrize("what", LAGS)
-async def test_what_was_just_written_may_be_invisible_for_some_calls(tmp_path: Path, what: str) -> None:
+async def test_what_was_just_written_may_be_invisible_for_some_calls(
+    tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(publish, "VISIBLE_AFTER", ())  # so that the whole step is tried again, as after long lags
     async with house(tmp_path) as home:
         home.local.hub.faults.lag(what, calls=3)
         await ended_green(home)

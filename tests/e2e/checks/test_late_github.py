@@ -9,6 +9,7 @@ import pytest
 
 from github.client import permanent_errors
 from loops.store.tables import Session
+from tests.e2e.checks.test_checks import later
 from tests.e2e.house import House, house
 from tests.late import Late
 
@@ -156,4 +157,23 @@ async def test_what_stays_unseen_ends_the_session_with_githubs_words(
 async def test_a_locked_conversation_keeps_no_work_from_being_done(home: House, late: Late) -> None:
     home.agent(RIGHT)
     late.answer("POST", r"/issues/\d+/comments", 99, 403, "Unable to create comment because issue is locked.")
+    await published_once(home, await asked(home))
+
+
+async def test_a_branch_that_github_does_not_show_is_there_as_long_as_its_pull_request_is_open(
+    home: House, late: Late
+) -> None:
+    home.agent(RIGHT)
+    first = await asked(home)
+    await later(home, 1)
+    late.answer("GET", "/git/ref/heads/greenloop/.*", 2, 404, "Not Found")
+    home.agent("pathlib.Path('more.txt').write_text('x')")
+    await home.comment(first.subject_number or 0, "@greenloop add more")
+    turn = await home.turn_ended(2)
+    assert (turn.base_sha, turn.error, len(late.given)) == (first.head_sha, None, 2)
+
+
+async def test_a_default_branch_that_github_does_not_show_is_no_empty_repository(home: House, late: Late) -> None:
+    home.agent(RIGHT)
+    late.answer("GET", "/git/ref/heads/main", 3, 404, "Not Found")
     await published_once(home, await asked(home))

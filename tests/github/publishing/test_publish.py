@@ -1,5 +1,6 @@
 """Publishing against the local GitHub: what a box ends with is what the branch holds, and nobody's work is lost."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import httpx
@@ -8,6 +9,7 @@ import pytest
 from github.client.errors import (
     AlreadyExists,
     NotFastForward,
+    NotVisibleYet,
     RefusedBranch,
     RuleViolation,
     ServerFault,
@@ -17,12 +19,33 @@ from github.client.repository import RepositoryHandle
 from github.emulator.local import LocalGitHub
 from github.publishing.branches import create, delete, fast_forward
 from github.publishing.commits import commit_message
-from github.publishing.publish import Publication, publish
+from github.publishing.publish import VISIBLE_AFTER, Publication, publish
 from github.publishing.trees import BadChange, FileChange, TreeMismatch
 from github.repositories.queries import branch, head
 from tests.github.conftest import Spot
 from tests.github.publishing.conftest import BRANCH, MakeTurn
 from tests.late import Late
+
+
+async def test_a_commit_that_github_knows_late_is_pointed_to_in_a_later_try_and_not_made_anew(
+    spot: Spot, repository: RepositoryHandle, turn: MakeTurn
+) -> None:
+    box = await turn()
+    (box.clone.folder / "new.txt").write_text("x\n")
+    wanted = await box.report()
+    made: list[str] = []
+
+    async def once(make: Callable[[], Awaitable[str]]) -> str:
+        if not made:
+            made.append(await make())
+        return made[0]
+
+    spot.local.hub.faults.lag("ref_update", calls=2 * (1 + len(VISIBLE_AFTER)))
+    for _ in range(2):
+        with pytest.raises(NotVisibleYet):
+            await publish(repository, wanted, box.content_of, once)
+    done = await publish(repository, wanted, box.content_of, once)
+    assert (done.commit, await head(repository, BRANCH)) == (made[0], made[0])
 
 
 async def test_every_kind_of_change_arrives_as_the_box_has_it(
