@@ -134,10 +134,10 @@ class RepositoryHandle:
         while True:
             value = answer.json()
             for item in (value.get(key) if key else value) or ():
-                if seen == limit:
-                    return
                 seen += 1
                 yield item
+                if seen == limit:
+                    return
             following = answer.next_page
             if following is None:
                 return

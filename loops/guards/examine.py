@@ -14,6 +14,10 @@ from loops.secrets.redact import Redactor
 _BLOCKED = "This repository's `test_guard` is `block`: a person has to make that change."
 _CUT = "the diff"
 _CUT_WITHIN = 200
+_MOST_WAYS = 40
+"""Folders on the way of links that are looked up: no honest link goes in and out of more."""
+_SOMEWHERE = b"/"
+"""What stands for the target of a link that is not looked up: it is outside, for all that is known."""
 _CANNOT_HOLD = ("bad_path", "bad_mode", "submodule", "too_many_files", "too_many_bytes", "file_too_large")
 
 
@@ -91,10 +95,12 @@ async def _of_links(proposal: Proposal, links: Mapping[str, bytes], base_of: Bas
     there = dict(links)
     if base_of is not None:
         ways = {way for path, target in links.items() for way in places.ways_back(path, target)}
-        for way in sorted(ways - {change.path for change in proposal.changes}):
+        asked = sorted(ways - {change.path for change in proposal.changes})
+        for way in asked[:_MOST_WAYS]:
             # a folder has no content: what has some may be a link that was there before
             if (content := await base_of(way)) is not None:
                 there[way] = content
+        there |= dict.fromkeys(asked[_MOST_WAYS:], _SOMEWHERE)
     found: list[Finding] = []
     for path, target in links.items():
         if out := places.link_out(path, target, there):

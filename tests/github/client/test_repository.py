@@ -99,8 +99,17 @@ async def test_a_list_stops_at_its_limit(remote: Remote, distant: RepositoryHand
         link = f'<https://api.github.com{request.url.path}?page=2>; rel="next"'
         return httpx.Response(200, json=[1, 2, 3], headers={"link": link})
 
-    remote.answer = page
+    asked: list[str] = []
+
+    def counted(request: httpx.Request) -> httpx.Response:
+        asked.append(str(request.url))
+        return page(request)
+
+    remote.answer = counted
     assert [item async for item in distant.pages("things", limit=7)] == [1, 2, 3, 1, 2, 3, 1]
+    assert len(asked) == 3
+    assert [item async for item in distant.pages("things", limit=6)] == [1, 2, 3, 1, 2, 3]
+    assert len(asked) == 5  # the page behind the last item that is wanted is not asked for
 
 
 async def test_threads_are_searched_page_by_page(remote: Remote, distant: RepositoryHandle) -> None:

@@ -259,6 +259,20 @@ async def test_a_link_that_leads_out_through_one_that_was_there_is_refused(tmp_p
     assert [each.path for each in (await turn.found()).refusals] == ["out"]
 
 
+async def test_a_link_that_goes_in_and_out_of_a_thousand_folders_is_refused_and_not_looked_up(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    class Counted(Turn):
+        async def base_of(self, path: str) -> bytes | None:
+            asked.append(path)
+            return await super().base_of(path)
+
+    way = "".join(f"{number}/../" for number in range(600))
+    turn = Counted(tmp_path, {"x": "x\n"}, {}, links={"far": f"{way}x"})
+    assert [each.path for each in (await turn.found()).refusals] == ["far"]
+    assert len(asked) <= 40
+
+
 async def test_links_in_a_circle_are_refused(tmp_path: Path) -> None:
     turn = Turn(tmp_path, {"a/x": "x\n"}, {}, links={"one": "two/x", "two": "three", "three": "one"})
     assert set(codes((await turn.found()).refusals)) == {"symlink"}
