@@ -24,6 +24,7 @@ from k8s.cluster import Cluster
 from k8s.kubernetes_boxes import KubernetesBoxes
 from k8s.options import PodOptions
 from k8s.rights import missing_rights
+from tests.charts.previous import previous_chart
 from tests.charts.render import CHART, HELMS, NEEDED, helm, merged
 from tests.k8s.cluster.conftest import settled
 from tests.k8s.cluster_double.kubelet.process import Programs
@@ -78,7 +79,7 @@ async def installed(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIter
 async def test_a_release_from_install_to_uninstall(installed: Installed, receiver: str, tmp_path: Path) -> None:
     cluster = installed.cluster
     cluster.kubelet.machine.services["http://greenloop-web.team.svc:8080"] = receiver
-    previous = _previous(tmp_path / "previous")
+    previous = previous_chart(tmp_path / "previous")
     notes = await installed.helm("install", "greenloop", str(previous), "--timeout", "30s", values=installed.values)
     assert "helm -n team test greenloop" in notes
     assert installed.database.exists(), "the migration hook ran `greenloop migrate` in a pod"
@@ -187,19 +188,6 @@ def receiver() -> Iterator[str]:
     yield f"http://127.0.0.1:{bound.getsockname()[1]}"
     server.should_exit = True
     thread.join()
-
-
-def _previous(folder: Path) -> Path:
-    """A chart as the one before: an older version, without the objects that came later."""
-    for file in CHART.rglob("*"):
-        if file.is_file():
-            target = folder / file.relative_to(CHART)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(file.read_bytes())
-    about = yaml.safe_load((folder / "Chart.yaml").read_text()) | {"version": "0.0.9"}
-    (folder / "Chart.yaml").write_text(yaml.safe_dump(about))
-    (folder / "templates" / "networkpolicies.yaml").unlink()
-    return folder
 
 
 def _version(chart: Path) -> str:
