@@ -3,10 +3,11 @@
 import sys
 from collections.abc import Callable
 
-from tests.bench import attacks, clone, events, gateway, output, receiver, requests, runner, scale
+from tests.bench import attacks, boxes, clone, events, gateway, output, receiver, requests, runner, scale
 
 BENCHMARKS: dict[str, Callable[[], int]] = {
     "attacks": attacks.main,
+    "boxes": boxes.main,
     "clone": clone.main,
     "events": events.main,
     "gateway": gateway.main,

@@ -134,9 +134,32 @@ async def test_a_release_whose_homes_are_not_kept_leaves_nothing_behind(installe
     assert store.list(BY_KIND["PersistentVolumeClaim"]) == []
 
 
-async def _make_a_box_as_the_worker(cluster: SmallCluster, data: dict[str, str]) -> None:
+@pytest.mark.parametrize("installed", ["helm"], indirect=True)
+async def test_of_two_releases_in_one_namespace_the_end_of_one_leaves_the_others_boxes(installed: Installed) -> None:
+    cluster, store = installed.cluster, installed.cluster.store
+    await installed.install("--no-hooks")
+    shared = merged(installed.values, {"boxes": {"createNamespace": False}})
+    await installed.helm("install", "second", str(CHART), "--no-hooks", values=shared)
+    for release, person in (("greenloop", "1"), ("second-greenloop", "2")):
+        data = (cluster.find("ConfigMap", "team", release) or {})["data"]
+        await _make_a_box_as_the_worker(cluster, data, release, f"gl-of-{person}")
+    version = store.version
+    await installed.helm("uninstall", "second", "--timeout", "60s")
+    async with asyncio.timeout(120):
+        while [pod["metadata"]["name"] for pod in store.list(BY_KIND["Pod"], "team-boxes")] != ["gl-of-1"]:
+            await asyncio.sleep(0.1)
+    gone = {(each.item["kind"], each.item["metadata"]["name"]) for each in store.since(version) if each.after is None}
+    assert not {name for _, name in gone if name.startswith("gl-of-1")}
+    kept = {"ResourceQuota", "LimitRange", "NetworkPolicy", "Role", "RoleBinding", "ConfigMap"}
+    assert {kind for kind in kept if store.list(BY_KIND[kind], "team-boxes")} == kept
+    assert cluster.find("Namespace", "", "team-boxes") is not None
+
+
+async def _make_a_box_as_the_worker(
+    cluster: SmallCluster, data: dict[str, str], release: str = "greenloop", name: str = spec().name
+) -> None:
     """With what the release gives the worker and nothing more: its account, its settings."""
-    token = cluster.token_for("team", "greenloop-worker")
+    token = cluster.token_for("team", f"{release}-worker")
     kubeconfig = cluster.write_kubeconfig(cluster.folder / "worker", token, data["GREENLOOP_BOX_NAMESPACE"])
     connected = await Cluster.connect(data["GREENLOOP_BOX_NAMESPACE"], kubeconfig=kubeconfig)
     owner = data["GREENLOOP_BOX_OWNER"]
@@ -149,8 +172,8 @@ async def _make_a_box_as_the_worker(cluster: SmallCluster, data: dict[str, str])
     options = PodOptions.model_validate_json(data["GREENLOOP_BOX_POD"])
     changes = {"image": data["GREENLOOP_BOX_IMAGE"], "command": ["tini", "--", "sleep", "60"]}
     boxes = KubernetesBoxes(connected, data["GREENLOOP_INSTANCE"], options.model_copy(update=changes), owner)
-    await boxes.ensure(spec())
-    assert (await settled(boxes, spec().name, 20)).state is BoxState.RUNNING
+    await boxes.ensure(spec(name, instance=data["GREENLOOP_INSTANCE"]))
+    assert (await settled(boxes, name, 20)).state is BoxState.RUNNING
     await boxes.close()
 
 

@@ -11,8 +11,13 @@ import pytest
 import yaml
 
 from k8s import cluster as module
+from k8s.boxes import BoxesUnavailable
 from k8s.cluster import Cluster, ClusterError, ClusterUnreachable
+from k8s.kubernetes_boxes import KubernetesBoxes
+from k8s.options import PodOptions
+from tests.k8s.cluster_double.objects.resources import BY_KIND
 from tests.k8s.cluster_double.server import SmallCluster, small_cluster
+from tests.k8s.objects import spec
 
 
 @pytest.fixture
@@ -68,6 +73,37 @@ async def test_a_token_of_a_program_that_has_expired_is_renewed(small: SmallClus
     assert await connected.get("Pod", "none") is None
     assert login.asked == 2
     await connected.close()
+
+
+async def test_a_token_that_was_rotated_is_read_again_from_its_file(small: SmallCluster, tmp_path: Path) -> None:
+    file, kubeconfig = tmp_path / "token", tmp_path / "kubeconfig"
+    file.write_text(small.token)
+    config = yaml.safe_load(small.kubeconfig.read_text())
+    config["users"][0]["user"] = {"tokenFile": str(file)}
+    kubeconfig.write_text(yaml.safe_dump(config))
+    connected = await Cluster.connect("default", kubeconfig=kubeconfig)
+    assert await connected.get("Pod", "none") is None
+    file.write_text(another(small, "second"))
+    del small.surface.users[small.token]
+    assert await connected.get("Pod", "none") is None
+    await connected.close()
+
+
+async def test_a_namespace_that_is_being_deleted_is_told_as_such_and_says_nothing_about_a_box(
+    small: SmallCluster,
+) -> None:
+    small.make_namespace("boxes")
+    small.make("ConfigMap", "boxes", {"metadata": {"name": "held", "finalizers": ["example.com/held"]}})
+    small.api.delete(BY_KIND["Namespace"], "", "boxes", {})
+    boxes = KubernetesBoxes(
+        await Cluster.connect("boxes", kubeconfig=small.kubeconfig),
+        "greenloop",
+        PodOptions(image="registry.example/b:1"),
+    )
+    with pytest.raises(BoxesUnavailable) as raised:
+        await boxes.ensure(spec())
+    assert raised.value.told == "The namespace of the boxes is being deleted."
+    await boxes.close()
 
 
 async def test_a_program_without_a_better_token_is_not_asked_with_every_request(
