@@ -24,25 +24,39 @@ OpsPortOption = Annotated[
 ]
 
 
-def web(host: HostOption = "127.0.0.1", port: PortOption = 8080, ops_port: OpsPortOption = 0) -> None:
+StdinOption = Annotated[bool, typer.Option(hidden=True, help="End once standard input does, as `demo` starts it.")]
+
+
+def web(
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8080,
+    ops_port: OpsPortOption = 0,
+    end_with_stdin: StdinOption = False,
+) -> None:
     """Run the web process: webhooks, API, pages. GREENLOOP_BOX_PORT is for boxes, `--ops-port` serves /metrics."""
+    from app.process import processes
     from app.process.wiring import open_web
     from app.web.app import server
 
     with one_line_errors():
+        if end_with_stdin:
+            processes.end_with_stdin()
         settings = _settings()
         redis_url = _redis_url(settings)
         with listen(host, port) as listening, listen_for_boxes(settings, host) as boxes, _ops(host, ops_port) as ops:
             server(open_web(settings, redis_url), boxes=boxes, ops=ops).run(sockets=[listening])
 
 
-def worker(host: HostOption = "127.0.0.1", ops_port: OpsPortOption = 0) -> None:
+def worker(host: HostOption = "127.0.0.1", ops_port: OpsPortOption = 0, end_with_stdin: StdinOption = False) -> None:
     """Run a worker: the steps of the loop. `--ops-port` serves /healthz, /readyz and /metrics."""
     import uvloop
 
+    from app.process import processes
     from app.process.worker import run
 
     with one_line_errors():
+        if end_with_stdin:
+            processes.end_with_stdin()
         settings = _settings()
         redis_url = _redis_url(settings)
         with _ops(host, ops_port) as ops:

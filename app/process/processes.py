@@ -1,10 +1,11 @@
-"""Child processes that are started again when they die: the web and the worker on one machine."""
+"""Child processes that are started again when they die, and end when we do: the web and the worker on one machine."""
 
 import asyncio
 import contextlib
 import os
 import signal
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -15,6 +16,17 @@ log = structlog.get_logger(__name__)
 RESTART_SECONDS = 0.3
 RESTART_LIMIT = 10.0
 STOP_SECONDS = 10.0
+
+
+def end_with_stdin() -> None:
+    """Have this process end in good order once its standard input does: whoever started it is gone, however it died."""
+
+    def wait() -> None:
+        while os.read(0, 1024):
+            pass
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=wait, name="stdin", daemon=True).start()
 
 
 class Supervisor:
@@ -64,9 +76,10 @@ class Supervisor:
                     "-m",
                     "app",
                     *self._arguments,
+                    "--end-with-stdin",
                     stdout=output,
                     stderr=output,
-                    stdin=asyncio.subprocess.DEVNULL,
+                    stdin=asyncio.subprocess.PIPE,
                     env={**os.environ, **self._env},
                     start_new_session=True,
                 )

@@ -18,8 +18,22 @@ class RedisUnavailable(RuntimeError):
     """No Redis-compatible server could be started."""
 
 
+LEASHED = """
+exec 3<&0
+"$@" </dev/null 3<&- &
+server=$!
+{ read -r _ <&3; kill -TERM "$server"; } 2>/dev/null &
+exec 3<&-
+wait "$server"
+code=$?
+kill "$!" 2>/dev/null
+exit "$code"
+"""
+"""Runs a program until it ends, or the shell's standard input does: the kernel closes that pipe however we die."""
+
+
 class EmbeddedRedis:
-    """A server in a folder of ours: append-only file, no TCP port, ends with `stop()`."""
+    """A server in a folder of ours: append-only file, no TCP port, ends with `stop()`, and with us if we are killed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -40,7 +54,13 @@ class EmbeddedRedis:
             "--appendonly", "yes", "--appendfsync", "everysec", "--save", "", "--daemonize", "no",
         ]  # fmt: skip
         with (self.folder / "redis.log").open("ab") as output:
-            self._process = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True)
+            self._process = subprocess.Popen(
+                ["/bin/sh", "-c", LEASHED, "redis", *command],
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
         deadline = time.monotonic() + START_SECONDS
         while not _listens(spot):
             if self._process.poll() is not None or time.monotonic() > deadline:
@@ -49,18 +69,15 @@ class EmbeddedRedis:
             time.sleep(0.01)
         return f"unix://{spot}"
 
-    @property
-    def pid(self) -> int | None:
-        return self._process.pid if self._process else None
-
     def stop(self) -> None:
         if self._process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                self._process.send_signal(signal.SIGTERM)
+            if self._process.stdin is not None:
+                self._process.stdin.close()
             try:
                 self._process.wait(5)
             except subprocess.TimeoutExpired:
-                self._process.kill()
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(self._process.pid, signal.SIGKILL)
                 self._process.wait()
             self._process = None
         if self._runtime is not None:
