@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from k8s.native.edits import Edit
 from k8s.native.local import LocalWorkspace
 from k8s.native.workspace import Executed, Lines, Workspace, WorkspaceError
 
@@ -35,9 +36,9 @@ class BoxWorkspace:
         """See Workspace."""
         return int(self._call("write_file", path=path, content=content))
 
-    def edit_file(self, path: str, old: str, new: str) -> int:
+    def edit_file(self, path: str, edits: Sequence[Edit]) -> int:
         """See Workspace."""
-        return int(self._call("edit_file", path=path, old=old, new=new))
+        return int(self._call("edit_file", path=path, edits=[vars(edit) for edit in edits]))
 
     def list(self, path: str = ".") -> Lines:
         """See Workspace."""
@@ -47,9 +48,9 @@ class BoxWorkspace:
         """See Workspace."""
         return [str(name) for name in self._call("glob", pattern=pattern)]
 
-    def grep(self, pattern: str, path: str = ".", glob: str | None = None) -> Lines:
+    def grep(self, pattern: str, path: str = ".", glob: str | None = None, context: int = 0) -> Lines:
         """See Workspace."""
-        return [str(line) for line in self._call("grep", pattern=pattern, path=path, glob=glob)]
+        return [str(line) for line in self._call("grep", pattern=pattern, path=path, glob=glob, context=context)]
 
     def exec(self, command: str, timeout: float = 120) -> Executed:
         """See Workspace."""
@@ -105,7 +106,10 @@ def serve(workspace: Workspace, requests: IO[str], answers: IO[str]) -> None:
             asked = json.loads(line)
             if asked["call"] not in _CALLS:
                 raise WorkspaceError(f"There is no call {asked['call']!r}.")
-            result = getattr(workspace, asked["call"])(**asked["given"])
+            given = asked["given"]
+            if "edits" in given:
+                given = {**given, "edits": [Edit(**each) for each in given["edits"]]}
+            result = getattr(workspace, asked["call"])(**given)
             answer = {"result": vars(result) if isinstance(result, Executed) else result}
         except WorkspaceError as error:
             answer = {"error": str(error)}

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import stat
 import subprocess
 import tempfile
 import threading
@@ -11,13 +12,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from k8s.native.workspace import Executed, FileWorkspace, Lines, WorkspaceError
+from k8s.native.ripgrep import search
+from k8s.native.workspace import Executed, FileWorkspace, Lines, WorkspaceError, named_by
 
 OUTPUT_BYTES = 200_000
 """Bytes of each output of a command that are read: the first half and the last."""
 MOST_OUTPUT = 100_000_000
 """Bytes of output after which a command is ended: it would fill the disk."""
 LARGEST_FILE = 10_000_000
+MOST_CONTEXT = 20
+"""Lines around a match that a search may ask for."""
 _UNSEEN = {".git", "node_modules", ".venv", "__pycache__"}
 _POLL = 0.02
 
@@ -53,19 +57,32 @@ class LocalWorkspace(FileWorkspace):
         """The bytes of a file."""
         place = self._place(path, reading=True)
         try:
-            if place.stat().st_size > LARGEST_FILE:
-                raise WorkspaceError(f"{path} is larger than {LARGEST_FILE} bytes; use bash to look at parts of it.")
-            return place.read_bytes()
+            # not blocking: a pipe in a file's place would be waited for by its opening
+            opened = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            try:
+                about = os.fstat(opened)
+                if stat.S_ISDIR(about.st_mode):
+                    raise WorkspaceError(f"{path} is a directory; use list_dir.")
+                if not stat.S_ISREG(about.st_mode):
+                    raise WorkspaceError(f"{path} is no regular file.")
+                if about.st_size > LARGEST_FILE:
+                    raise WorkspaceError(
+                        f"{path} is larger than {LARGEST_FILE} bytes; use bash to look at parts of it."
+                    )
+                with os.fdopen(opened, "rb", closefd=False) as file:
+                    return file.read(LARGEST_FILE)
+            finally:
+                os.close(opened)
         except FileNotFoundError:
             raise WorkspaceError(f"There is no file {path}.") from None
-        except IsADirectoryError:
-            raise WorkspaceError(f"{path} is a directory; use list_dir.") from None
         except OSError as error:
             raise WorkspaceError(f"{path} cannot be read: {error.strerror}.") from None
 
     def store(self, path: str, content: bytes) -> None:
         """Make or replace a file; its mode stays."""
         place = self._place(path, reading=False)
+        if place.exists() and not place.is_file():
+            raise WorkspaceError(f"{path} is no regular file.")
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(content)
@@ -87,6 +104,16 @@ class LocalWorkspace(FileWorkspace):
         except (FileNotFoundError, NotADirectoryError):
             raise WorkspaceError(f"There is no directory {path}.") from None
         return [entry.name + ("/" if entry.is_dir() else "") for entry in entries if entry.name != ".git"]
+
+    def grep(self, pattern: str, path: str = ".", glob: str | None = None, context: int = 0) -> Lines:
+        """See Workspace. As git, it passes over what is ignored; a file that is named is searched all the same."""
+        place = self._place(path, reading=True)
+        if not place.exists():
+            raise WorkspaceError(f"There is no file {path}.")
+        if not (place.is_dir() or place.is_file()):
+            raise WorkspaceError(f"{path} is no regular file.")
+        unseen = (".git",) if self._git("rev-parse", "--git-dir") else tuple(sorted(_UNSEEN))
+        return search(self._root, pattern, path, max(0, min(context, MOST_CONTEXT)), unseen, named_by(glob))
 
     def exec(self, command: str, timeout: float = 120) -> Executed:
         """See Workspace. The command's whole process group is ended; output goes to files, so that a child left in the

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from k8s.native.code_graph import CodeGraph, Operation
+from k8s.native.edits import Edit
 from k8s.native.workspace import Workspace, WorkspaceError
 
 OUTPUT_TEXT = 30_000
@@ -65,17 +66,17 @@ class Toolbox:
 
         return self._safe(write)
 
-    def edit_file(self, path: str, old: str, new: str) -> str:
-        """Replace a piece of a file that occurs exactly once.
+    def edit_file(self, path: str, edits: list[Edit]) -> str:
+        """Replace pieces of a file, one after another: all of them, or none where one does not fit.
 
         Args:
             path: The file, relative to the workspace.
-            old: The text to replace, with enough around it to be the only one.
-            new: The text to put in its place.
+            edits: Each with `old`, the text to replace, which occurs exactly once unless `replace_all` is set, and
+                `new`, the text to put in its place.
         """
 
         def edit() -> str:
-            size = self._workspace.edit_file(path, old, new)
+            size = self._workspace.edit_file(path, edits)
             self._emit("file_edit", path=path, change="update", bytes=size)
             return f"Edited {path}, {size} bytes now."
 
@@ -97,15 +98,16 @@ class Toolbox:
         """
         return self._safe(lambda: "\n".join(self._workspace.glob(pattern)) or "(no file)")
 
-    def grep(self, pattern: str, path: str = ".", glob: str | None = None) -> str:
-        """Find lines by a regular expression, as `file:line:text`.
+    def grep(self, pattern: str, path: str = ".", glob: str | None = None, context: int = 0) -> str:
+        """Find lines by a regular expression, as `file:line:text`; lines around them are `file-line-text`.
 
         Args:
-            pattern: The regular expression.
+            pattern: The regular expression, as ripgrep takes it.
             path: Only in this file or directory.
             glob: Only in files that match, such as `*.py`.
+            context: How many lines to show before and after each match.
         """
-        return self._safe(lambda: "\n".join(self._workspace.grep(pattern, path, glob)) or "(no match)")
+        return self._safe(lambda: "\n".join(self._workspace.grep(pattern, path, glob, context)) or "(no match)")
 
     def code_graph(self, operation: Operation, subject: str) -> str:
         """Ask where code is defined and used, by syntax.

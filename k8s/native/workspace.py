@@ -1,15 +1,18 @@
 """A directory an agent works in: what can be done with it, and what is common to all kinds of it."""
 
-import contextlib
 import io
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from k8s.native.edits import CannotEdit, Edit, edited
+
 GREP_TEXT = 200
 """Characters of a matching line that are shown."""
+GREP_LINES = 300
+"""Lines that a search shows."""
 
 
 class WorkspaceError(Exception):
@@ -45,8 +48,8 @@ class Workspace(Protocol):
         """Make or replace a file with all its directories: the bytes written."""
         ...
 
-    def edit_file(self, path: str, old: str, new: str) -> int:
-        """Replace the one occurrence of `old`: the bytes written. None and several are errors that say how many."""
+    def edit_file(self, path: str, edits: Sequence[Edit]) -> int:
+        """Make all edits, or none: the bytes written. One that does not fit is an error that says what stands there."""
         ...
 
     def list(self, path: str = ".") -> Lines:
@@ -57,8 +60,10 @@ class Workspace(Protocol):
         """Files that match `*`, `?` (within a name) and `**` (over directories), sorted."""
         ...
 
-    def grep(self, pattern: str, path: str = ".", glob: str | None = None) -> Lines:
-        """Lines that match a regular expression, as `file:line:text`, the text cut at `GREP_TEXT` characters."""
+    def grep(self, pattern: str, path: str = ".", glob: str | None = None, context: int = 0) -> Lines:
+        """Lines that match a regular expression, as `file:line:text`, the text cut at `GREP_TEXT` characters; `context`
+        lines around each are `file-line-text`. `GREP_LINES` at most, and then a line that says so.
+        """
         ...
 
     def exec(self, command: str, timeout: float = 120) -> Executed:
@@ -100,51 +105,49 @@ class FileWorkspace(ABC):
         self.store(path, data)
         return len(data)
 
-    def edit_file(self, path: str, old: str, new: str) -> int:
+    def edit_file(self, path: str, edits: Sequence[Edit]) -> int:
         """See Workspace."""
-        if not old:
-            raise WorkspaceError("The text to replace is empty; use write_file to make a file.")
-        text = text_of(path, self.load(path))
-        count = text.count(old)
-        if count != 1:
-            found = "does not occur" if count == 0 else f"occurs {count} times"
-            hint = "Read the file again." if count == 0 else "Give more of the lines around it."
-            if count == 0 and "\r\n" in text and "\r\n" not in old:
-                hint = "Lines of this file end with \\r\\n."
-            raise WorkspaceError(f"The text to replace {found} in {path}; it must occur exactly once. {hint}")
-        return self.write_file(path, text.replace(old, new))
+        try:
+            return self.write_file(path, edited(text_of(path, self.load(path)), edits))
+        except CannotEdit as error:
+            raise WorkspaceError(f"{path} was not edited. {error}") from None
 
     def glob(self, pattern: str) -> list[str]:
         """See Workspace."""
         matches = glob_pattern(pattern)
         return sorted(path for path in self.paths() if matches.match(path))
 
-    def grep(self, pattern: str, path: str = ".", glob: str | None = None) -> list[str]:
+    def grep(self, pattern: str, path: str = ".", glob: str | None = None, context: int = 0) -> list[str]:
         """See Workspace."""
         try:
             wanted = re.compile(pattern)
         except re.error as error:
             raise WorkspaceError(f"{pattern!r} is no regular expression: {error}.") from None
-        inside = path.rstrip("/").removeprefix("./")
+        inside, named = path.rstrip("/").removeprefix("./"), named_by(glob)
         names = [name for name in sorted(self.paths()) if inside in ("", ".", name) or name.startswith(f"{inside}/")]
-        if not names and inside not in ("", "."):
-            # One file that is not listed: an ignored one, or a whole log outside.
-            return _matching(path, self.load(path), wanted)
-        matches = glob_pattern(glob) if glob else None
-        found: list[str] = []
-        for name in names:
-            if matches and not (matches.match(name) or matches.match(name.rsplit("/", 1)[-1])):
-                continue
-            with contextlib.suppress(WorkspaceError):  # too large, a link to elsewhere: no reason to find nothing
-                found += _matching(name, self.load(name), wanted)
-        return found
+        return at_most([line for name in names if named(name) for line in self._matching(name, wanted, context)])
+
+    def _matching(self, name: str, wanted: re.Pattern[str], context: int) -> list[str]:
+        lines = [line.rstrip("\r\n") for line in lines_of(self.load(name).decode(errors="replace"))]
+        found = {at for at, line in enumerate(lines) if wanted.search(line)}
+        near = {at for place in found for at in range(place - context, place + context + 1) if 0 <= at < len(lines)}
+        signs = {at: ":" if at in found else "-" for at in sorted(near)}
+        return [f"{name}{sign}{at + 1}{sign}{lines[at][:GREP_TEXT]}" for at, sign in signs.items()]
 
 
-def _matching(name: str, content: bytes, wanted: re.Pattern[str]) -> list[str]:
-    if b"\0" in content[:8192]:
-        return []
-    lines = (line.rstrip("\r\n") for line in lines_of(content.decode(errors="replace")))
-    return [f"{name}:{at}:{line[:GREP_TEXT]}" for at, line in enumerate(lines, start=1) if wanted.search(line)]
+def at_most(lines: list[str]) -> list[str]:
+    """The first `GREP_LINES`; where there are more, that is said."""
+    if len(lines) <= GREP_LINES:
+        return lines
+    return [*lines[:GREP_LINES], "… and more: narrow the pattern, the path or the glob."]
+
+
+def named_by(glob: str | None) -> Callable[[str], bool]:
+    """Whether a file is meant by `glob`: by its path, or by its name alone."""
+    if not glob:
+        return lambda name: True
+    pattern = glob_pattern(glob)
+    return lambda name: bool(pattern.match(name) or pattern.match(name.rsplit("/", 1)[-1]))
 
 
 def lines_of(text: str) -> list[str]:

@@ -88,7 +88,8 @@ class Tools:
     """Names and parameters of the tools that the agent offers its model, for the scripted one.
 
     `read`: (tool, path); `write`: (tool, path, content); `edit`: (tool, path, old text, new text); `run`: (tool,
-    command). None: the agent has no such tool. `patch` is one that takes Codex' patches. `also` are parameters that a
+    command). `edits`: the parameter of the edit tool that is a list of edits, which hold old and new text. None: the
+    agent has no such tool. `patch` is one that takes Codex' patches. `also` are parameters that a
     tool insists on, with a value.
     """
 
@@ -96,6 +97,7 @@ class Tools:
     read: tuple[str, str] | None = None
     write: tuple[str, str, str] | None = None
     edit: tuple[str, str, str, str] | None = None
+    edits: str | None = None
     patch: str | None = None
     also: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 

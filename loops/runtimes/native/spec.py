@@ -30,6 +30,7 @@ SPEC = RuntimeSpec(
                 read=("read_file", "path"),
                 write=("write_file", "path", "content"),
                 edit=("edit_file", "path", "old", "new"),
+                edits="edits",
             ),
         ),
     ),

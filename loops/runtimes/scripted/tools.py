@@ -56,9 +56,13 @@ def _with(tools: Tools, action: Action, offered: Mapping[str, Tool]) -> Call | N
         return None
     name, *places = words
     also = tools.also.get(name, {})
-    if name not in offered or not offered[name].parameters >= {*places, *also}:
+    given: dict[str, Any] = dict(zip(places, values, strict=True))
+    if isinstance(action, Edit) and tools.edits is not None:
+        path, *change = places
+        given = {path: given[path], tools.edits: [{each: given[each] for each in change}]}
+    if name not in offered or not offered[name].parameters >= {*given, *also}:
         return None
-    return Call(name, {**dict(zip(places, values, strict=True)), **also})
+    return Call(name, {**given, **also})
 
 
 def _patch(body: str, conversation: Conversation) -> Call:

@@ -56,7 +56,7 @@ async def test_a_run_reads_edits_checks_and_answers() -> None:
     heard = Heard()
     script = model(
         {"read_file": {"path": "a.py"}},
-        {"edit_file": {"path": "a.py", "old": "red", "new": "green"}},
+        {"edit_file": {"path": "a.py", "edits": [{"old": "red", "new": "green"}]}},
         {"bash": {"command": "pytest"}},
         "It is green.",
     )

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from k8s.native.code_graph import CodeGraph
+from k8s.native.edits import Edit
 from k8s.native.local import LocalWorkspace
 from k8s.native.memory import MemoryWorkspace
 from k8s.native.tools import OUTPUT_TEXT, Toolbox
@@ -42,7 +43,7 @@ def test_edits_and_commands_are_told() -> None:
     heard = Heard()
     toolbox = Toolbox(MemoryWorkspace({"a": "x"}, {"make": Executed(2, "built\n", "warned\n")}), heard)
     assert toolbox.write_file("b", "yy") == "Wrote 2 bytes to b."
-    assert toolbox.edit_file("a", "x", "xyz") == "Edited a, 3 bytes now."
+    assert toolbox.edit_file("a", [Edit("x", "xyz")]) == "Edited a, 3 bytes now."
     assert toolbox.bash("make") == "Error: Exit code 2.\nbuilt\n\n[stderr]\nwarned\n"
     assert heard.events == [
         ("file_edit", {"path": "b", "change": "add", "bytes": 2}),
@@ -55,7 +56,7 @@ def test_what_cannot_be_done_is_text_and_no_crash() -> None:
     heard = Heard()
     toolbox = Toolbox(MemoryWorkspace({"a": "xx"}), heard)
     assert toolbox.read_file("none") == "Error: There is no file none."
-    assert toolbox.edit_file("a", "x", "y").startswith("Error: The text to replace occurs 2 times")
+    assert toolbox.edit_file("a", [Edit("x", "y")]).startswith("Error: a was not edited. The text to replace occurs 2")
     assert toolbox.grep("(").startswith("Error: '(' is no regular expression")
     assert heard.events == []
 

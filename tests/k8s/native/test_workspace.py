@@ -1,5 +1,7 @@
 """What can be done in a workspace: the same in memory, on disk and in a sandbox elsewhere."""
 
+import os
+import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -10,9 +12,10 @@ import pytest
 from k8s.native import local
 from k8s.native.box import BoxWorkspace
 from k8s.native.diffs import changed_files
+from k8s.native.edits import Edit
 from k8s.native.local import LocalWorkspace
 from k8s.native.memory import MemoryWorkspace
-from k8s.native.workspace import GREP_TEXT, Executed, Workspace, WorkspaceError
+from k8s.native.workspace import GREP_LINES, GREP_TEXT, Executed, Workspace, WorkspaceError
 
 FILES = {
     "a.txt": "one\ntwo\nthree\n",
@@ -64,12 +67,22 @@ def test_a_file_is_made_with_its_directories(workspace: Workspace) -> None:
 
 
 def test_an_edit_needs_exactly_one_match(workspace: Workspace) -> None:
-    assert workspace.edit_file("a.txt", "two\n", "2\n") == len("one\n2\nthree\n")
-    with pytest.raises(WorkspaceError, match=r"does not occur in a\.txt"):
-        workspace.edit_file("a.txt", "two", "2")
-    with pytest.raises(WorkspaceError, match=r"occurs 3 times in a\.txt"):
-        workspace.edit_file("a.txt", "e", "E")
+    assert workspace.edit_file("a.txt", [Edit("two\n", "2\n")]) == len("one\n2\nthree\n")
+    with pytest.raises(WorkspaceError, match=r"a\.txt was not edited. The text to replace does not occur"):
+        workspace.edit_file("a.txt", [Edit("two", "2")])
+    with pytest.raises(WorkspaceError, match=r"occurs 3 times; .* or set replace_all"):
+        workspace.edit_file("a.txt", [Edit("e", "E")])
     assert workspace.read_file("a.txt") == "one\n2\nthree\n"
+    assert workspace.edit_file("a.txt", [Edit("e", "E", replace_all=True), Edit("onE", "1")]) == len("1\n2\nthrEE\n")
+    assert workspace.read_file("a.txt") == "1\n2\nthrEE\n"
+
+
+def test_of_several_edits_all_are_made_or_none(workspace: Workspace) -> None:
+    with pytest.raises(WorkspaceError, match="of edit 2 of 2 does not occur"):
+        workspace.edit_file("a.txt", [Edit("one", "1"), Edit("four", "4")])
+    assert workspace.read_file("a.txt") == FILES["a.txt"]
+    with pytest.raises(WorkspaceError, match="There is no edit"):
+        workspace.edit_file("a.txt", [])
 
 
 def test_only_line_feeds_end_lines(workspace: Workspace) -> None:
@@ -77,7 +90,7 @@ def test_only_line_feeds_end_lines(workspace: Workspace) -> None:
     assert workspace.read_file("odd.py", 2) == "found\n"
     assert workspace.grep("found", "odd.py") == ["odd.py:2:found"]
     with pytest.raises(WorkspaceError, match=r"Lines of this file end with \\r\\n"):
-        workspace.edit_file("odd.py", "c\nfound", "x")
+        workspace.edit_file("odd.py", [Edit("c\nfound", "x")])
 
 
 @pytest.mark.parametrize("path", ["none.txt", "src/none.py"])
@@ -122,6 +135,13 @@ def test_grep_gives_file_line_and_text_cut_short(workspace: Workspace) -> None:
     assert workspace.grep("run", "tests") == ["tests/test_app.py:1:from app import run"]
     with pytest.raises(WorkspaceError, match="no regular expression"):
         workspace.grep("(")
+
+
+def test_grep_shows_lines_around_a_match_and_no_more_than_so_many(workspace: Workspace) -> None:
+    assert workspace.grep("two", "a.txt", context=1) == ["a.txt-1-one", "a.txt:2:two", "a.txt-3-three"]
+    workspace.write_file("many.txt", "x\n" * (GREP_LINES + 5))
+    found = workspace.grep("x", "many.txt")
+    assert (len(found), found[0]) == (GREP_LINES + 1, "many.txt:1:x") and "narrow the pattern" in found[-1]
 
 
 def test_a_command_gives_its_exit_code_and_both_outputs(workspace: Workspace) -> None:
@@ -208,6 +228,34 @@ def test_a_file_that_cannot_be_read_keeps_nothing_else_from_being_found(tmp_path
         workspace.read_file("big.bin")
 
 
+def test_a_pipe_in_a_files_place_is_neither_read_nor_written_nor_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "a.txt").write_text("needle\n")
+    workspace = LocalWorkspace(tmp_path)
+    for attempt in (
+        lambda: workspace.read_file("pipe"),
+        lambda: workspace.write_file("pipe", "x"),
+        lambda: workspace.grep("x", "pipe"),
+    ):
+        with pytest.raises(WorkspaceError, match="no regular file"):
+            attempt()
+    assert workspace.grep("needle") == ["a.txt:1:needle"]
+
+
+def test_no_pattern_freezes_a_search(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("a" * 5000 + "\n")
+    assert LocalWorkspace(tmp_path).grep("^(a+)+$") == ["a.txt:1:" + "a" * GREP_TEXT]
+    assert LocalWorkspace(tmp_path).grep("^(a+)+b$") == []
+
+
+def test_without_ripgrep_that_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace, git = LocalWorkspace(tmp_path), shutil.which("git")
+    (tmp_path / "git").symlink_to(str(git))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(WorkspaceError, match="ripgrep"):
+        workspace.grep("x")
+
+
 def test_a_whole_log_outside_may_be_searched(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "job.log").write_text("green\nred\n")
@@ -240,7 +288,7 @@ def test_a_link_leads_nowhere_else_and_git_is_not_for_editing(tmp_path: Path) ->
 def test_bytes_that_are_no_text_are_not_edited(tmp_path: Path) -> None:
     (tmp_path / "x.bin").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(WorkspaceError, match="no UTF-8 text"):
-        LocalWorkspace(tmp_path).edit_file("x.bin", "a", "b")
+        LocalWorkspace(tmp_path).edit_file("x.bin", [Edit("a", "b")])
 
 
 def test_a_sandbox_is_entered_once_and_says_when_it_has_gone(tmp_path: Path) -> None:
