@@ -60,13 +60,16 @@ class OwnCheck:
     name: str = NAME
 
 
-async def put_check(repository: RepositoryHandle, wanted: OwnCheck, *, check_run_id: int | None = None) -> int:
+async def put_check(
+    repository: RepositoryHandle, wanted: OwnCheck, *, check_run_id: int | None = None, new: bool = False
+) -> int:
     """Create or update our check run on `wanted.sha`; its id. Doing it twice changes nothing.
 
-    `check_run_id` is where it was last time; without it, it is looked up by name and `external_id`.
+    `check_run_id` is where it was last time; without it, it is looked up by name and `external_id`, unless it is surely
+    `new`.
     """
     body = _body(wanted, repository.app.clock.now())
-    found = check_run_id or await find_check(repository, wanted)
+    found = check_run_id or (None if new else await find_check(repository, wanted))
     if found is not None:
         try:
             path = f"check-runs/{found}"

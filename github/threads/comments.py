@@ -62,11 +62,12 @@ def marked(key: str, body: str) -> str:
 
 
 async def put_sticky(
-    repository: RepositoryHandle, number: int, key: str, body: str, *, comment_id: int | None = None
+    repository: RepositoryHandle, number: int, key: str, body: str, *, comment_id: int | None = None, new: bool = False
 ) -> Posted:
     """Make the comment for `key` on issue or pull request `number` say `body`: create it once, then edit it in place.
 
-    `comment_id` is where it was last time; if somebody deleted it, another is made. Raises Gone for a deleted issue.
+    `comment_id` is where it was last time; if somebody deleted it, another is made. `new`: it was surely never made,
+    and is not looked for. Raises Gone for a deleted issue.
     """
     text = marked(key, body)
     if comment_id is not None:
@@ -74,6 +75,8 @@ async def put_sticky(
             return await _edit(repository, comment_id, text)
         except (NotFound, Gone):
             pass
+    if new:
+        return await _post(repository, number, text)
     if found := await find_sticky(repository, number, key):
         return found if found.body == text else await _edit(repository, found.id, text)
     posted = await _post(repository, number, text)

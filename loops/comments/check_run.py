@@ -43,9 +43,9 @@ async def _close_former(loop: Loop, repo: RepositoryHandle, session: Session, co
         await effects.show(loop, session.id, KIND, effect.key, SUPERSEDED, partial(_put, repo, ended))
 
 
-async def _put(repo: RepositoryHandle, wanted: OwnCheck, known: int | None) -> int | None:
+async def _put(repo: RepositoryHandle, wanted: OwnCheck, known: int | None, perhaps: bool) -> int | None:
     try:
-        return await put_check(repo, wanted, check_run_id=known)
+        return await put_check(repo, wanted, check_run_id=known, new=not perhaps)
     except (PermissionMissing, NotFound, Invalid, Paced) as error:
         log.warning("check.not_shown", session=wanted.external_id, error=str(error))
         return None
@@ -98,11 +98,11 @@ async def _annotate(loop: Loop, repo: RepositoryHandle, session: Session, commen
         return
     async with loop.database.read() as tx:
         shown = await effects.find(tx, session.id, KIND, session.head_sha)
-    if shown is None:
+    if shown is None or shown.external_id == effects.BEGUN:
         return
     check = int(shown.external_id)
 
-    async def put(_: int | None) -> int | None:
+    async def put(_: int | None, _perhaps: bool) -> int | None:
         try:
             await annotate(repo, check, notes)
         except (PermissionMissing, NotFound, Invalid) as error:

@@ -40,7 +40,9 @@ def _threads(turn: Turn) -> list[int]:
     return list(dict.fromkeys(each.thread_id for each in remarks if each.asks and each.thread_id))
 
 
-async def _answer(repo: RepositoryHandle, number: int, thread: int, key: str, body: str, _known: int | None) -> int:
+async def _answer(
+    repo: RepositoryHandle, number: int, thread: int, key: str, body: str, _known: int | None, _perhaps: bool
+) -> int:
     """The id of the answer, 0 where the thread takes none any more."""
     answered = 0
     try:

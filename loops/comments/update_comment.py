@@ -22,7 +22,7 @@ from loops.sessions.effects import find, keep, show
 from loops.sessions.explanations import explain
 from loops.sessions.snapshots import turns_of
 from loops.store.locking import locked
-from loops.store.states import OPEN_TURN
+from loops.store.states import OPEN_TURN, TurnStatus
 from loops.store.tables import Attempt, Person, Repository, Session, Turn
 
 log = structlog.get_logger(__name__)
@@ -59,7 +59,11 @@ async def status_of(loop: Loop, session: Session) -> str:
         told = await status_comment_of(loop, tx, session, repository, await turns_of(tx, session.id))
         posted = await find(tx, session.id, KIND, "sticky")
     number = session.subject_number or session.pull_number
-    where = f"{told.repository_url}/issues/{number}#issuecomment-{posted.external_id}" if posted else told.url
+    where = (
+        f"{told.repository_url}/issues/{number}#issuecomment-{posted.external_id}"
+        if posted and posted.external_id
+        else told.url
+    )
     return f"{status_comment.headline(told)}. [All of it]({where})"
 
 
@@ -73,8 +77,9 @@ async def _is_newly_locked(loop: Loop, repo: RepositoryHandle, session: Session,
         if await find(tx, session.id, LOCKED, lock) is not None:
             return False
 
-    async def put(known: int | None) -> int:
-        return (await comments.put_sticky(repo, number, status_key(session.public_id), body, comment_id=known)).id
+    async def put(known: int | None, perhaps: bool) -> int:
+        key = status_key(session.public_id)
+        return (await comments.put_sticky(repo, number, key, body, comment_id=known, new=not perhaps)).id
 
     try:
         await show(loop, session.id, KIND, "sticky", body, put)
@@ -119,7 +124,7 @@ async def status_comment_of(
         owner=logins.get((last.owner_id if last else session.owner_id) or 0, ""),
         pull_number=session.pull_number,
         pull_url=f"{web}/pull/{session.pull_number}",
-        active=active.status if active else None,
+        active=_shown(active) if active else None,
         kind=active.kind if active else "",
         waits=public_text((active.waits or "") if active else "", loop.web_urls),
         spared=active is not None and (active.retry_at or 0.0) > loop.clock(),
@@ -136,9 +141,14 @@ async def status_comment_of(
     )
 
 
+def _shown(turn: Turn) -> TurnStatus:
+    """The state as people are told it: a turn whose box waits for nothing starts within a moment, and works."""
+    return TurnStatus.RUNNING if turn.status is TurnStatus.READY and not turn.waits else turn.status
+
+
 def _line(turn: Turn, login: str) -> status_comment.TurnLine:
     state = {"queued": "waiting", "ready": "starting", "running": "working", "reported": "publishing"}.get(
-        turn.status, turn.status
+        _shown(turn), turn.status
     )
     if turn.status == "done" and turn.commit_sha is None:
         state = "no changes"

@@ -45,7 +45,9 @@ async def view(tx: AsyncSession, session: Session) -> View:
     comment = (
         (
             await tx.execute(
-                select(Effect.external_id).where(Effect.session_id == session.id, Effect.kind == "comment").limit(1)
+                select(Effect.external_id)
+                .where(Effect.session_id == session.id, Effect.kind == "comment", Effect.external_id != "")
+                .limit(1)
             )
         )
         .scalars()
