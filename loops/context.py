@@ -16,6 +16,7 @@ from loops.store.bus import Bus
 from loops.store.database import Database
 from loops.store.leases import Leases
 from loops.store.tables import Repository
+from loops.store.waiting import Waiting
 
 Clock = Callable[[], float]
 """UNIX seconds now."""
@@ -44,6 +45,7 @@ class Loop:
     clock: Clock = time.time
     offload: Offload = field(default_factory=Offload)
     suspects: asyncio.Lock = field(default_factory=asyncio.Lock)
+    waiting: Waiting = field(default_factory=Waiting)
     on_box_lost: Callable[[str], None] = field(default=lambda state: None)
 
     @property

@@ -108,7 +108,11 @@ class LoopOptions(BaseModel):
         120, ge=1, le=1440, description="How long checks are waited for before we say so."
     )
     reruns: int = Field(1, ge=0, le=5, description="Times that faults of the machinery are run again, per commit.")
-    poll_seconds: float = Field(60, gt=0, description="How often a waiting head is looked at when no hint arrives.")
+    poll_seconds: float = Field(
+        60,
+        gt=0,
+        description="Seconds until a waiting head is looked at when no webhook arrives; they grow to ten minutes.",
+    )
     missed_seconds: float = Field(
         300,
         gt=0,

@@ -6,7 +6,7 @@ nobody requires where others are required, statuses that never end, and what the
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
@@ -43,7 +43,8 @@ class HeadState:
     """A verdict with its grounds. `explanation` is a sentence for people; `look_again` is in seconds, None if final.
 
     `excused` are the checks that are not green and do not count. `suffices`: it is RED only for checks that nobody
-    requires; all that are required are green.
+    requires; all that are required are green. `quiet`: it is RUNNING only until some seconds have passed without a
+    change.
     """
 
     verdict: Verdict
@@ -58,6 +59,7 @@ class HeadState:
     look_again: float | None = None
     excused: tuple[Excused, ...] = ()
     suffices: bool = False
+    quiet: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,14 @@ class _Sorted:
 
 
 def settle(
-    snapshot: Snapshot, rules: Checks, *, now: float, since: float, ready: float = 0.0, leave_optional: bool = False
+    snapshot: Snapshot,
+    rules: Checks,
+    *,
+    now: float,
+    since: float,
+    ready: float = 0.0,
+    leave_optional: bool = False,
+    all_begun: bool = False,
 ) -> HeadState:
     """The state of the head at `now`. `since` is when the commit was pushed, `ready` when its pull request stopped
     being a draft: the longest wait counts from the later, what has idled from the push.
@@ -82,7 +91,10 @@ def settle(
     complete, and in either case not before every required one has reported (a red head waits for those for some
     minutes only) and `settle_seconds` have passed without a change; with no check at all, twice as long after the push.
     A red head does not wait for statuses. `leave_optional`: a red check that nobody requires is not red any more, since
-    repairing it was tried in vain.
+    repairing it was tried in vain. `all_begun`: every check that is promised for this commit has begun, so that what is
+    red and complete needs no quiet time.
+
+    `look_again` is when time alone changes the state; how often a state is polled otherwise is not decided here.
     """
     required = tuple(each for each in snapshot.required if not ignored(each.name, rules))
     pushed, since = since, max(since, ready)
@@ -118,16 +130,19 @@ def settle(
     if held_up or pending:
         what = _names(held_up) or "jobs that have not begun"
         if left > 0:
-            return state(Verdict.RUNNING, f"waiting for {what}", min(30.0, left))
+            return state(Verdict.RUNNING, f"waiting for {what}", left)
         if not red:
             return state(Verdict.OVERDUE, f"{what} did not end within {rules.longest_wait_minutes} minutes")
     anything = bool(snapshot.checks or snapshot.excused)
     quiet_at = max(snapshot.changed_at, since) + rules.settle_seconds * (1 if anything else 2)
-    if now < quiet_at and left > 0:
-        return state(Verdict.RUNNING, "waiting whether more checks begin", min(quiet_at - now, 30.0))
+    if now < quiet_at and left > 0 and not (red and all_begun):
+        # a push starts suite after suite within seconds, and what comes later belongs to the same verdict
+        waiting = state(Verdict.RUNNING, "waiting whether more checks begin", min(quiet_at - now, left))
+        return replace(waiting, quiet=True)
     late = ", ".join(f"`{each.name}`" for each in missing)
     if red and missing and not snapshot.conflicted and now < since + min(LATE_SECONDS, rules.longest_wait_minutes * 60):
-        return state(Verdict.RUNNING, f"{_names(red)} failed; waiting for required {late} as well", 15.0)
+        until = since + min(LATE_SECONDS, rules.longest_wait_minutes * 60) - now
+        return state(Verdict.RUNNING, f"{_names(red)} failed; waiting for required {late} as well", until)
     if red:
         return state(Verdict.RED, f"{_names(red)} failed")
     if found.awaiting:
@@ -144,7 +159,7 @@ def settle(
         )
     if missing:
         if left > 0:
-            return state(Verdict.RUNNING, f"waiting for required {late}, which never reported yet", min(30.0, left))
+            return state(Verdict.RUNNING, f"waiting for required {late}, which never reported yet", left)
         return state(
             Verdict.MISSING_REQUIRED,
             f"required {late} never reported: a path filter, another app or a renamed job may be why",

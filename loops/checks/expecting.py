@@ -8,7 +8,7 @@ from sqlalchemy import select
 from github.checks import verdict
 from github.checks.expected import ACTIONS_BOT, by_a_workflow, late_workflows, workflows_at
 from github.checks.model import Run, Snapshot
-from github.checks.usual import usual_reporters
+from github.checks.usual import Reporter, usual_reporters
 from github.checks.verdict import HeadState, Verdict
 from github.client.repository import RepositoryHandle
 from github.repositories import queries
@@ -20,9 +20,34 @@ from loops.store.tables import Session, Turn
 
 WELL = (Verdict.GREEN, Verdict.NONE)
 STUCK = (*WELL, Verdict.AWAITING_APPROVAL, Verdict.MISSING_REQUIRED)
-AGAIN = 15.0  # seconds between two looks for what is late
 NAMED = 5
 UNSTARTED = "A workflow pushed this commit with its own `GITHUB_TOKEN`, and GitHub starts no workflows for such a push"
+
+
+async def all_begun(loop: Loop, repo: RepositoryHandle, session: Session, found: Snapshot, base: str | None) -> bool:
+    """Whether nothing of this commit is under way, and nothing that has still to begin is to be expected."""
+    if session.branch is None or found.open_suites or not all(check.completed for check in found.checks):
+        return False
+    paths = await workflows_at(repo, found.sha)
+    if await late_workflows(repo, found.sha, found.runs, paths, branch=session.branch, base=base):
+        return False
+    if base is None:
+        return True
+    usual = await _usual(loop, repo, session, base)
+    checks = rules(loop.options, session.config)
+    seen = (*found.checks, *(each.check for each in found.excused))
+    return all(each.reported(seen) or verdict.ignored(each.name, checks) for each in usual)
+
+
+async def _usual(loop: Loop, repo: RepositoryHandle, session: Session, base: str) -> frozenset[Reporter]:
+    return await usual_reporters(
+        repo,
+        branch=session.branch or "",
+        base=base,
+        earlier=await _earlier_head(loop.database, session),
+        own_app_id=loop.me.app_id,
+        max_age=queries.SOON,
+    )
 
 
 async def with_expected(
@@ -79,14 +104,7 @@ async def with_expected(
     left = pushed_at + late_seconds - now
     if base is None or found.required or left <= 0:
         return state  # where checks are required, those decide
-    usual = await usual_reporters(
-        repo,
-        branch=session.branch,
-        base=base,
-        earlier=await _earlier_head(loop.database, session),
-        own_app_id=loop.me.app_id,
-        max_age=queries.SOON,
-    )
+    usual = await _usual(loop, repo, session, base)
     seen = (*found.checks, *(each.check for each in found.excused))
     absent = sorted(each.name for each in usual if not each.reported(seen) and not verdict.ignored(each.name, checks))
     return _waiting(state, absent, left) if absent else state
@@ -100,7 +118,7 @@ def _started(run: Run) -> bool:
 def _waiting(state: HeadState, names: Sequence[str], left: float) -> HeadState:
     listed = ", ".join(f"`{name}`" for name in names[:NAMED]) or "the checks"
     words = f"waiting for {listed}, which has to run and has not begun"
-    return replace(state, verdict=Verdict.RUNNING, explanation=words, look_again=max(0.0, min(left, AGAIN)))
+    return replace(state, verdict=Verdict.RUNNING, explanation=words, look_again=max(0.0, left))
 
 
 def _unstarted(state: HeadState) -> HeadState:

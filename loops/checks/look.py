@@ -8,7 +8,7 @@ from github.checks.model import Check, Snapshot
 from github.checks.state import assembled, reported, required_checks
 from github.client.repository import RepositoryHandle
 from github.repositories import queries
-from loops.checks.expecting import with_expected
+from loops.checks.expecting import all_begun, with_expected
 from loops.checks.merge_queue import with_queued
 from loops.context import Clock, Loop
 from loops.conversations.pull_state import has_ended, may_be_late
@@ -60,22 +60,28 @@ async def fresh_state(loop: Loop, session: Session, sha: str, *, max_age: float 
     since = session.pushed_at or session.created_at
     ahead = loop.github.transport.offset
 
-    async def judged(rules_age: float, max_age: float) -> tuple[Snapshot, verdict.HeadState]:
-        required = await required_checks(repo, base, max_age=rules_age) if base else ()
-        found = assembled(told, required, own_app_id=loop.me.app_id)
-        found = await with_queued(loop, repo, session, found, max_age=max_age)
-        return found, verdict.settle(
+    def settled(found: Snapshot, *, begun: bool = False) -> verdict.HeadState:
+        return verdict.settle(
             found,
             rules(loop.options, session.config),
             now=asked_at + ahead,
             since=since + ahead,
             ready=(session.ready_at or 0.0) + ahead,
             leave_optional=left_alone(session, sha),
+            all_begun=begun,
         )
+
+    async def judged(rules_age: float, max_age: float) -> tuple[Snapshot, verdict.HeadState]:
+        required = await required_checks(repo, base, max_age=rules_age) if base else ()
+        found = assembled(told, required, own_app_id=loop.me.app_id)
+        found = await with_queued(loop, repo, session, found, max_age=max_age)
+        return found, settled(found)
 
     found, state = await judged(queries.SOON, max_age)
     if state.verdict in WELL:
         found, state = await judged(0.0, queries.STEP)
+    if state.quiet and state.red and await all_begun(loop, repo, session, found, base if pull else None):
+        state = settled(found, begun=True)
     state = await with_expected(loop, repo, session, found, state, base if pull else None, now=asked_at)
     return Fresh(repo, sha, state, asked_at)
 

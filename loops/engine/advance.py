@@ -120,7 +120,9 @@ async def _rounds(loop: Loop, session_id: int, deaths: int) -> float | None:
         async with loop.database.read() as tx:
             session = await tx.get_one(Session, session_id)
             turns = await turns_of(tx, session_id)
-        action = decide.decide(snapshot(session, turns, loop.options, loop.clock()))
+            waits = session.status is SessionStatus.WAITING
+            waiting = await loop.waiting.count(tx, session.installation_id, loop.clock()) if waits else 0
+        action = decide.decide(snapshot(session, turns, loop.options, loop.clock(), waiting=waiting))
         if isinstance(action, decide.Sleep):
             await update_comment(loop, session_id)
             return action.until

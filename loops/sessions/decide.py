@@ -6,9 +6,11 @@ nothing is left to do. An action that was performed but not recorded comes out a
 
 from dataclasses import dataclass
 
+from loops.sessions.polling import pause
 from loops.sessions.reasons import Outcome, Reason
 from loops.store.states import OPEN_SESSION, OPEN_TURN, SessionStatus, TurnKind, TurnStatus
 
+HINT_PAUSE = 0.3  # seconds after a hint in which others of the same push come
 APPROVAL_POLLS = 5  # polls between two looks at what waits for a person: an event tells when it goes on
 
 
@@ -69,6 +71,7 @@ class SessionSnapshot:
     pull: int | None = None
     draft: bool = False
     pushed_at: float = 0.0
+    waiting: int = 0  # sessions of the same installation that wait for checks
     hint_at: float = 0.0
     checks: ChecksSnapshot | None = None
 
@@ -243,8 +246,12 @@ def _turn(now: SessionSnapshot, turn: TurnSnapshot) -> Action:
 
 def _checks(now: SessionSnapshot, head: str) -> Action:
     checks = now.checks
-    if checks is None or checks.sha != head or checks.asked_at < now.hint_at:
+    if checks is None or checks.sha != head:
         return LookAtChecks(head)
+    if checks.asked_at < now.hint_at:
+        # suites, runs and checks report within a moment of each other: one look is for all of them
+        due = min(now.hint_at, now.now) + HINT_PAUSE
+        return LookAtChecks(head) if now.now >= due or checks.asked_at < now.pushed_at else Sleep(due)
     match checks.state:
         case "green" | "none":
             outcome = Outcome.GREEN if checks.state == "green" else Outcome.NO_CHECKS
@@ -264,5 +271,8 @@ def _checks(now: SessionSnapshot, head: str) -> Action:
                 return Finish(SessionStatus.FAILED, reason=reason, note=checks.explanation)
             due = min(checks.asked_at + now.waits.poll * (APPROVAL_POLLS if unapproved else 1), over)
             return LookAtChecks(head) if now.now >= due else Sleep(due)
-    due = min(checks.look_again or now.now + now.waits.poll, checks.asked_at + now.waits.poll)
+    idle = checks.asked_at - max(now.pushed_at, now.hint_at)
+    due = checks.asked_at + pause(now.waits.poll, idle, now.waiting)
+    if checks.look_again is not None:
+        due = min(due, checks.look_again)
     return LookAtChecks(head) if now.now >= due else Sleep(due)

@@ -38,8 +38,10 @@ def waits(options: LoopOptions, session: Session) -> Waits:
     )
 
 
-def snapshot(session: Session, turns: Sequence[Turn], options: LoopOptions, now: float) -> SessionSnapshot:
-    """What `decide` needs of these rows; `turns` in their order."""
+def snapshot(
+    session: Session, turns: Sequence[Turn], options: LoopOptions, now: float, *, waiting: int = 0
+) -> SessionSnapshot:
+    """What `decide` needs of these rows; `turns` in their order. `waiting`: the installation's waiting sessions."""
     return SessionSnapshot(
         status=session.status,
         turns=tuple(map(turn_snapshot, turns)),
@@ -52,6 +54,7 @@ def snapshot(session: Session, turns: Sequence[Turn], options: LoopOptions, now:
         pushed_at=session.pushed_at or 0.0,
         hint_at=session.hint_at or 0.0,
         checks=checks_snapshot(session),
+        waiting=waiting,
     )
 
 

@@ -63,6 +63,17 @@ def test_nothing_is_decided_in_the_quiet_time_after_the_last_report() -> None:
     assert state(report, now=PUSHED + 105).verdict is Verdict.RED
 
 
+def test_what_is_red_needs_no_quiet_time_once_everything_has_begun_and_what_is_green_does() -> None:
+    snapshot = Snapshot("a" * 40, (check("test", "failure"),), changed_at=PUSHED + 95)
+    waiting = settle(snapshot, RULES, now=LATER, since=PUSHED)
+    assert (waiting.verdict, waiting.quiet, [each.name for each in waiting.red]) == (Verdict.RUNNING, True, ["test"])
+    assert settle(snapshot, RULES, now=LATER, since=PUSHED, all_begun=True).verdict is Verdict.RED
+    green = replace(snapshot, checks=(check("test"),))
+    assert settle(green, RULES, now=LATER, since=PUSHED, all_begun=True).verdict is Verdict.RUNNING
+    more = replace(snapshot, checks=(check("test", "failure"), check("lint", "")))
+    assert settle(more, RULES, now=LATER, since=PUSHED, all_begun=True).verdict is Verdict.RUNNING
+
+
 def test_a_clock_of_github_far_ahead_does_not_hold_us_for_ever() -> None:
     ahead = check("test", changed_at=MUCH_LATER + 10_000)
     assert state(ahead).verdict is Verdict.RUNNING

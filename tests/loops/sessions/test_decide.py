@@ -75,7 +75,17 @@ def checks(state: str, *, asked: float = 200, again: float | None = None, sha: s
         ),
         (
             "a hint after the last look means another",
-            replace(WATCHING, checks=checks("green"), hint_at=201),
+            replace(WATCHING, checks=checks("green"), hint_at=201, now=202),
+            LookAtChecks("c1"),
+        ),
+        (
+            "hints of one push come within a moment, and one look is for all of them",
+            replace(WATCHING, checks=checks("running"), hint_at=201, now=201.1),
+            Sleep(201.3),
+        ),
+        (
+            "what is pushed is looked at without a pause",
+            replace(WATCHING, checks=checks("running"), pushed_at=201, hint_at=201, now=201.1),
             LookAtChecks("c1"),
         ),
         ("running checks are waited for", replace(WATCHING, checks=checks("running", again=230)), Sleep(230)),
