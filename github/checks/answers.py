@@ -60,6 +60,7 @@ def read_check_run(found: Mapping[str, Any], run: Run | None, *, is_job: bool) -
         started_at=started,
         completed_at=completed,
         undecided=is_job and run is not None and run.open,
+        branch=run.branch if run else "",
     )
 
 
@@ -101,6 +102,7 @@ def of_run(run: Run) -> Check:
         changed_at=run.changed_at,
         workflow_id=run.workflow_id,
         path=run.path,
+        branch=run.branch,
     )
 
 

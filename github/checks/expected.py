@@ -11,7 +11,7 @@ from typing import Any
 from github.checks.model import Run
 from github.client.errors import AnswerTooLarge, Forbidden, NotFound, UnreadableAnswer
 from github.client.repository import RepositoryHandle
-from github.repositories.queries import file_at
+from github.repositories.queries import UNCHANGING, file_at
 from github.repositories.yamltext import read_yaml
 
 FOLDER = ".github/workflows"
@@ -23,7 +23,7 @@ _PARTS = re.compile(r"\*\*|\*|\?|\+|[^*?+]+")
 async def workflows_at(repository: RepositoryHandle, sha: str) -> tuple[str, ...]:
     """The paths of the workflow files of a commit."""
     try:
-        listed = await repository.get(f"contents/{FOLDER}", params={"ref": sha})
+        listed = await repository.get(f"contents/{FOLDER}", params={"ref": sha}, max_age=UNCHANGING)
     except (NotFound, Forbidden):
         return ()
     return tuple(str(each["path"]) for each in listed if str(each.get("name")).endswith((".yml", ".yaml")))

@@ -26,7 +26,7 @@ class Check:
     none, as with a broken workflow file, or all that it lists are green. A SUITE is the same of an app's check suite.
     `id` is the check run's, the status's, the workflow run's or the suite's, and the only identity there is: names
     repeat. `undecided`: its workflow run has not ended, and may yet succeed in spite of it.
-    `in_queue`: it ran on the commit that a merge queue made of the pull request and its base.
+    `in_queue`: it ran on the commit that a merge queue made of the pull request and its base. `branch` is its run's.
     """
 
     kind: Kind
@@ -54,6 +54,7 @@ class Check:
     completed_at: float = 0.0
     undecided: bool = False
     in_queue: bool = False
+    branch: str = ""
 
     @property
     def shown_name(self) -> str:

@@ -6,8 +6,9 @@ from typing import Any
 
 from github.checks.assemble import UNRELATED
 from github.checks.logs import Job, jobs
-from github.client.errors import Forbidden, NotFound
+from github.checks.model import Check
 from github.client.repository import RepositoryHandle
+from github.repositories.queries import STEP
 
 RUNS = 60  # of a branch are looked through for those of the workflow
 TRIES = 3  # runs whose jobs are asked for, a branch
@@ -23,24 +24,20 @@ class PassingJob:
     workflow_id: int
 
 
-async def passing_job(repository: RepositoryHandle, job: Job, run_id: int, base: str | None) -> PassingJob | None:
-    """The newest job of the same workflow and name that passed on the branch `base`, else on the run's own.
+async def passing_job(repository: RepositoryHandle, job: Job, red: Check, base: str | None) -> PassingJob | None:
+    """The newest job of the same workflow and name as `job`, whose check is `red`, that passed on the branch `base`,
+    else on its run's own.
 
     Runs of forks do not count, whose branches may have any name. Raises GitHubError where GitHub cannot be asked.
     """
-    try:
-        run = await repository.get(f"actions/runs/{run_id}")
-    except (NotFound, Forbidden):
-        return None
-    own = str(run.get("head_branch") or "")
-    for branch in dict.fromkeys(each for each in (base, own) if each):
+    for branch in dict.fromkeys(each for each in (base, red.branch) if each):
         tried = 0
         async for earlier in _runs(repository, branch):
-            if not _comparable(earlier, run, repository.id):
+            if not _comparable(earlier, red, repository.id):
                 continue
             async for found in jobs(repository, int(earlier["id"])):
                 if found.name == job.name and found.conclusion == "success":
-                    return PassingJob(found.id, str(earlier["head_sha"]), branch, int(run["workflow_id"]))
+                    return PassingJob(found.id, str(earlier["head_sha"]), branch, red.workflow_id)
             tried += 1
             if tried == TRIES:
                 break
@@ -49,14 +46,15 @@ async def passing_job(repository: RepositoryHandle, job: Job, run_id: int, base:
 
 def _runs(repository: RepositoryHandle, branch: str) -> AsyncIterator[dict[str, Any]]:
     params = {"branch": branch, "status": "completed", "exclude_pull_requests": "true"}
-    return repository.pages("actions/runs", "workflow_runs", params=params, limit=RUNS)
+    return repository.pages("actions/runs", "workflow_runs", params=params, limit=RUNS, max_age=STEP)
 
 
-def _comparable(earlier: dict[str, Any], run: dict[str, Any], repository_id: int) -> bool:
-    """Whether a run is another of the workflow, of this repository's own code, and some of its jobs may have passed."""
+def _comparable(earlier: dict[str, Any], red: Check, repository_id: int) -> bool:
+    """Whether a run is another of the workflow of `red`, of this repository's own code, and some of its jobs may have
+    passed."""
     return (
-        earlier.get("workflow_id") == run.get("workflow_id")
-        and int(earlier["id"]) != int(run["id"])
+        earlier.get("workflow_id") == red.workflow_id
+        and int(earlier["id"]) != red.run_id
         and earlier.get("event") not in UNRELATED - {"schedule"}
         and earlier.get("conclusion") in ("success", "failure", "timed_out")
         and int((earlier.get("head_repository") or {}).get("id") or 0) == repository_id

@@ -43,7 +43,7 @@ async def last_passing(
     if left.job is None or not left.check.run_id:
         return LastPassing()
     try:
-        passed = await passing_job(repo, left.job, left.check.run_id, base)
+        passed = await passing_job(repo, left.job, left.check, base)
     except GitHubError:
         return LastPassing()
     if passed is None:

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from github.checks.logs import Job
+from github.checks.model import Check, Kind
 from github.checks.passing_jobs import PassingJob, passing_job
 from github.client.app import GitHubApp
 from github.client.repository import RepositoryHandle
@@ -15,6 +16,18 @@ from tests.github.conftest import TestClock
 
 RED = Job(900, "test (3.12)", "completed", "failure", (), 900, 1, "", ())
 THIS = 90
+CHECK = Check(
+    Kind.JOB,
+    900,
+    RED.name,
+    15368,
+    "github-actions",
+    "failure",
+    run_id=THIS,
+    run_attempt=1,
+    workflow_id=4,
+    branch="topic",
+)
 
 
 def run(number: int, branch: str = "main", **fields: Any) -> dict[str, Any]:
@@ -52,8 +65,7 @@ class Backend:
         if path.endswith("/jobs"):
             jobs = self.jobs[int(path.split("/")[-2])]
             return httpx.Response(200, json={"total_count": len(jobs), "jobs": jobs})
-        found = [each for each in self.runs if str(each["id"]) == path.rpartition("/")[2]]
-        return httpx.Response(200, json=found[0]) if found else httpx.Response(404, json={"message": "Not Found"})
+        raise AssertionError(f"{path} needs not be asked")
 
 
 @pytest.fixture
@@ -69,7 +81,7 @@ async def remote(backend: Backend, shared_github: LocalGitHub) -> AsyncIterator[
 
 
 async def found(remote: RepositoryHandle, base: str | None = "main") -> PassingJob | None:
-    return await passing_job(remote, RED, THIS, base)
+    return await passing_job(remote, RED, CHECK, base)
 
 
 async def test_the_base_branch_comes_before_the_branch_s_own_earlier_runs(
@@ -119,7 +131,3 @@ async def test_only_a_few_runs_are_asked_for_their_jobs(remote: RepositoryHandle
         backend.add(number, ("test (3.12)", "failure"))
     assert await found(remote) is None
     assert sum(path.endswith("/jobs") for path in backend.asked) == 3
-
-
-async def test_a_run_that_is_gone_has_none(remote: RepositoryHandle) -> None:
-    assert await passing_job(remote, RED, 12345, "main") is None
