@@ -63,6 +63,7 @@ async def test_limits_lags_and_lost_answers_delay_a_session_and_double_nothing(h
     home.local.add_fault("secondary_limit", method="POST", path="*/git/trees", times=1, status=429, retry_after=1)
     home.local.add_fault("lost_answer", method="POST", path="*/pulls", times=1, status=502)
     home.local.add_fault("lost_answer", method="POST", path="*/git/refs", times=1, status=502)
+    home.local.add_fault("error", method="POST", path="/graphql", times=3, status=503)
     home.local.add_fault("error", method="GET", path="*/check-runs", times=2, status=503)
     session = await home.ended()
     assert session.outcome == "green"
