@@ -11,6 +11,7 @@ from github.client.defuse import defused_plain, visible
 from github.client.errors import EmptyRepository, NotFound
 from github.client.repository import RepositoryHandle
 from github.client.scopes import Scope
+from github.repositories.queries import UNCHANGING
 
 TRAILER = "Greenloop-Turn"
 ATTEMPT = "Greenloop-Attempt"
@@ -81,7 +82,7 @@ async def create_commit(repository: RepositoryHandle, *, message: str, tree: str
 
 async def tree_of(repository: RepositoryHandle, commit: str) -> str:
     """The SHA of a commit's tree."""
-    return str((await repository.get(f"git/commits/{commit}"))["tree"]["sha"])
+    return str((await repository.get(f"git/commits/{commit}", max_age=UNCHANGING))["tree"]["sha"])
 
 
 async def find_turn(repository: RepositoryHandle, branch: str, turn: str) -> str | None:

@@ -3,6 +3,7 @@
 githubkit makes an HTTP client for each call. With a pool of its own each would cost 40 ms for a TLS context, here 0.2.
 """
 
+import asyncio
 from dataclasses import replace
 
 import httpx
@@ -26,6 +27,7 @@ class Connections(httpx.AsyncBaseTransport):
         self._version = api_version
         self._clock = clock
         self._etags = Etags()
+        self._asking: dict[str, asyncio.Lock] = {}
 
     async def close(self) -> None:
         """Close the connections."""
@@ -42,6 +44,16 @@ class Connections(httpx.AsyncBaseTransport):
         if request.method != "GET" or not authorization.startswith("token "):
             return await self._sent(request)
         key = f"{request.url} {request.headers.get('accept', '')}"
+        if not _max_age(request):
+            return await self._asked(request, key, authorization)
+        # who is content with a moment's age waits for who asks just now
+        async with self._asking.setdefault(key, asyncio.Lock()) as _:
+            try:
+                return await self._asked(request, key, authorization)
+            finally:
+                self._asking.pop(key, None)
+
+    async def _asked(self, request: httpx.Request, key: str, authorization: str) -> httpx.Response:
         kept = self._etags.get(key, authorization)
         if kept is not None and self._clock.now() - kept.at < _max_age(request):
             return _again(kept, request)

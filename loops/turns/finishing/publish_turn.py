@@ -5,6 +5,7 @@ When this runs twice the commit is known from the turn, or found by its trailer,
 
 from functools import partial
 
+from github.client.errors import RefusedBranch
 from github.client.repository import RepositoryHandle
 from github.publishing import pulls
 from github.publishing.commits import CoAuthor as CoAuthor
@@ -104,16 +105,27 @@ async def _open_pull(
     loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, result: Result, fork: Pull | None
 ) -> None:
     draft = bool((session.config or {}).get("draft_until_green", True))
-    base, _ = await base_of(repo, session, turn)
-    pull = await pulls.open_or_find(
-        repo,
-        branch=session.branch or "",
-        base=base,
-        title=pull_title(session),
-        body=pull_body(session, turn, result, loop.options.public_url, loop.me.names[0], fork=fork),
-        draft=draft,
-        closes=closed_by(session),
-    )
+
+    async def opened(base: str) -> Pull:
+        return await pulls.open_or_find(
+            repo,
+            branch=session.branch or "",
+            base=base,
+            title=pull_title(session),
+            body=pull_body(session, turn, result, loop.options.public_url, loop.me.names[0], fork=fork),
+            draft=draft,
+            closes=closed_by(session),
+        )
+
+    known = session.base_branch
+    base = known or (await base_of(repo, session, turn))[0]
+    try:
+        pull = await opened(base)
+    except RefusedBranch:
+        base, _ = await base_of(repo, session, turn)  # which may have been renamed since the turn began
+        if base == known or known is None:
+            raise
+        pull = await opened(base)
     now = loop.clock()
     async with loop.database.write() as tx:
         fresh = await locked(tx, Session, session.id)

@@ -208,6 +208,6 @@ async def _new_branch(options: LoopOptions, repo: RepositoryHandle, session: Ses
     """A name that no branch has and none blocks."""
     prefix = str((session.config or {}).get("branch_prefix") or options.branch_prefix)
     name = refs.branch_name(prefix, session.subject_number, session.title)
-    if await queries.head(repo, name) is None:
+    if await queries.head(repo, name, max_age=queries.STEP) is None:
         return name
     return refs.branch_name(prefix, session.subject_number, session.title, suffix=session.public_id[-6:])
