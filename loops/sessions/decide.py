@@ -71,6 +71,7 @@ class SessionSnapshot:
     pull: int | None = None
     draft: bool = False
     pushed_at: float = 0.0
+    ready_at: float = 0.0  # when the pull request stopped being a draft
     waiting: int = 0  # sessions of the same installation that wait for checks
     hint_at: float = 0.0
     checks: ChecksSnapshot | None = None
@@ -251,7 +252,8 @@ def _checks(now: SessionSnapshot, head: str) -> Action:
     if checks.asked_at < now.hint_at:
         # suites, runs and checks report within a moment of each other: one look is for all of them
         due = min(now.hint_at, now.now) + HINT_PAUSE
-        return LookAtChecks(head) if now.now >= due or checks.asked_at < now.pushed_at else Sleep(due)
+        ours = checks.asked_at < max(now.pushed_at, now.ready_at)  # a push or a step of our own, which nothing follows
+        return LookAtChecks(head) if now.now >= due or ours else Sleep(due)
     match checks.state:
         case "green" | "none":
             outcome = Outcome.GREEN if checks.state == "green" else Outcome.NO_CHECKS

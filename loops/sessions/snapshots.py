@@ -52,6 +52,7 @@ def snapshot(
         pull=session.pull_number,
         draft=bool(session.pull_draft),
         pushed_at=session.pushed_at or 0.0,
+        ready_at=session.ready_at or 0.0,
         hint_at=session.hint_at or 0.0,
         checks=checks_snapshot(session),
         waiting=waiting,

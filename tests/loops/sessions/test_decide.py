@@ -88,6 +88,11 @@ def checks(state: str, *, asked: float = 200, again: float | None = None, sha: s
             replace(WATCHING, checks=checks("running"), pushed_at=201, hint_at=201, now=201.1),
             LookAtChecks("c1"),
         ),
+        (
+            "what was made ready is looked at without a pause",
+            replace(WATCHING, checks=checks("green"), draft=False, ready_at=201, hint_at=201, now=201.1),
+            LookAtChecks("c1"),
+        ),
         ("running checks are waited for", replace(WATCHING, checks=checks("running", again=230)), Sleep(230)),
         (
             "no hint in time: look anyway",
