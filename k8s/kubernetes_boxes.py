@@ -79,6 +79,9 @@ class KubernetesBoxes:
                 claim = home_claim(self._instance, spec, self._options)
                 if claim is not None:
                     await self._own(_owned(claim, [] if self._options.home.keep else owned), self._name_owner)
+                elif self._options.home.ephemeral:
+                    # one that was kept until now stands in the way of the pod's own, which has the same name
+                    await self._delete("PersistentVolumeClaim", home_name(spec.name))
                 return await self._ensure_pod(spec, owned)
             except ClusterError as error:
                 refused = refusal(spec, error)

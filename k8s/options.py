@@ -42,6 +42,7 @@ class Home(BaseModel):
     access_mode: Literal["ReadWriteOnce", "ReadWriteOncePod", "ReadWriteMany"] = "ReadWriteOnce"
     path: str = "/home/agent"
     keep: bool = Field(default=True, description="Homes outlive the release that made them.")
+    ephemeral: bool = Field(default=False, description="A volume of the pod's own, of that class, which ends with it.")
 
 
 class PodOptions(BaseModel):

@@ -28,21 +28,25 @@ READ_BY_GROUP = 0o440
 
 
 def home_claim(instance: str, box: BoxSpec, options: PodOptions) -> Object | None:
-    """The box's PersistentVolumeClaim; None where homes are emptyDirs."""
-    if not options.home.size:
+    """The box's PersistentVolumeClaim; None where homes end with their pods."""
+    if not options.home.size or options.home.ephemeral:
         return None
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": home_name(box.name), "labels": box_labels(instance, box.name, box.labels)},
+        "spec": _claim_spec(options),
+    }
+
+
+def _claim_spec(options: PodOptions) -> Object:
     spec: Object = {
         "accessModes": [options.home.access_mode],
         "resources": {"requests": {"storage": options.home.size}},
     }
     if options.home.storage_class is not None:
         spec["storageClassName"] = options.home.storage_class
-    return {
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "metadata": {"name": home_name(box.name), "labels": box_labels(instance, box.name, box.labels)},
-        "spec": spec,
-    }
+    return spec
 
 
 def token_secret(instance: str, box: BoxSpec) -> Object:
@@ -217,6 +221,10 @@ def _container(name: str, box: BoxSpec, options: PodOptions, resources: Resource
 
 
 def _home_volume(name: str, options: PodOptions) -> Object:
+    if options.home.size and options.home.ephemeral:
+        # The cluster makes its claim, owned by the pod, and names it as we name homes; it carries no label of ours, so
+        # that nobody takes it for a home that stays.
+        return {"name": "home", "ephemeral": {"volumeClaimTemplate": {"spec": _claim_spec(options)}}}
     if options.home.size:
         return {"name": "home", "persistentVolumeClaim": {"claimName": home_name(name)}}
     # Without a claim the home counts as ephemeral storage, whose limit ends the pod before it fills the node.

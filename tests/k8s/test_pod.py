@@ -63,7 +63,7 @@ def mounts(container: dict[str, Any]) -> dict[str, tuple[str, str, bool]]:
     }
 
 
-@pytest.mark.parametrize("values", [{}, EVERYTHING, {"home": {"size": ""}}])
+@pytest.mark.parametrize("values", [{}, EVERYTHING, {"home": {"size": ""}}, {"home": {"ephemeral": True}}])
 def test_every_object_of_a_box_is_valid_to_the_last_field(values: dict[str, Any]) -> None:
     chosen = options(**values)
     claim = home_claim("greenloop", spec(), chosen)
@@ -146,7 +146,7 @@ def test_on_a_platform_that_gives_user_ids_a_box_asks_for_none() -> None:
     made = box_pod("greenloop", spec(), options(user=None))["spec"]
     for context in (made["securityContext"], *(each["securityContext"] for each in made["containers"])):
         assert not context.keys() & {"runAsUser", "runAsGroup", "fsGroup"}
-    assert violations(made, "restricted") == []
+    assert violations(made["spec"], "restricted") == []
 
 
 def test_the_token_is_in_the_secret_and_nowhere_in_the_pod() -> None:
@@ -212,7 +212,7 @@ def test_a_box_is_limited_by_default() -> None:
     assert not absent & made.keys()
 
 
-@pytest.mark.parametrize("values", [{}, EVERYTHING, {"home": {"size": ""}}])
+@pytest.mark.parametrize("values", [{}, EVERYTHING, {"home": {"size": ""}}, {"home": {"ephemeral": True}}])
 def test_an_api_server_takes_every_object_of_a_box_in_a_restricted_namespace(values: dict[str, Any]) -> None:
     chosen = options(**values)
     pod = box_pod("greenloop", spec(), chosen)
@@ -233,6 +233,23 @@ def test_a_home_without_size_is_an_emptydir() -> None:
     assert home_claim("greenloop", spec(), chosen) is None
     home = box_pod("greenloop", spec(), chosen)["spec"]["volumes"][0]
     assert home == {"name": "home", "emptyDir": {}}
+
+
+def test_a_home_may_be_a_volume_that_is_made_for_the_pod() -> None:
+    chosen = options(home={"size": "20Gi", "storageClass": "local", "ephemeral": True})
+    assert home_claim("greenloop", spec(), chosen) is None
+    made = box_pod("greenloop", spec(), chosen)
+    check_shape(BY_KIND["Pod"], made, strict=True)
+    check_values(BY_KIND["Pod"], made)
+    assert violations(made["spec"], "restricted") == []
+    [home] = [volume for volume in made["spec"]["volumes"] if volume["name"] == "home"]
+    template = home["ephemeral"]["volumeClaimTemplate"]
+    assert "metadata" not in template, "with our labels it would count as a home that stays"
+    assert template["spec"] == {
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "20Gi"}},
+        "storageClassName": "local",
+    }
 
 
 def test_a_pod_of_other_options_is_outdated_and_one_with_server_defaults_is_not() -> None:

@@ -80,6 +80,28 @@ async def test_ensure_while_the_old_pod_is_ending_makes_a_fresh_one_on_the_same_
     await cluster.close()
 
 
+async def test_a_home_may_be_a_volume_of_the_pods_own_that_goes_with_it(place: Place) -> None:
+    kept, cluster = await place.boxes(), await place.client()
+    own = await place.boxes(home={"size": "1Gi", "ephemeral": True})
+    box = place.spec()
+    await kept.ensure(box)
+    await settled(kept, box.name, place.patience)
+    await kept.stop(box.name)
+    await gone(kept, box.name, place.patience)
+    # the home that was kept until now has the name of the claim that the cluster makes for the pod
+    await own.ensure(box)
+    assert (await settled(own, box.name, place.patience)).state is BoxState.RUNNING
+    pod = await cluster.get("Pod", box.name) or {}
+    claim = await cluster.get(CLAIM, home_name(box.name)) or {}
+    assert [owner["uid"] for owner in claim["metadata"]["ownerReferences"]] == [pod["metadata"]["uid"]]
+    await own.stop(box.name)
+    async with asyncio.timeout(place.patience):
+        while await cluster.get(CLAIM, home_name(box.name)):
+            await asyncio.sleep(0.1)
+    assert await own.list() == []
+    await cluster.close()
+
+
 async def test_two_instances_in_one_namespace_do_not_see_or_touch_each_other(place: Place) -> None:
     ours, theirs = await place.boxes("team-a"), await place.boxes("team-b")
     box = place.spec("gl-same-name")

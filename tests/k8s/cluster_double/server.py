@@ -14,6 +14,7 @@ import uvicorn
 import yaml
 
 from tests.k8s.cluster_double.api import Api
+from tests.k8s.cluster_double.controllers.ephemeral import EphemeralVolumes
 from tests.k8s.cluster_double.controllers.garbage import Garbage
 from tests.k8s.cluster_double.controllers.jobs import Jobs
 from tests.k8s.cluster_double.controllers.workloads import Workloads
@@ -145,6 +146,7 @@ async def small_cluster(folder: Path | None = None, **kubelet: Any) -> AsyncIter
         Jobs(cluster.api, running.machine.pace),
         Workloads(cluster.api),
         Garbage(cluster.api),
+        EphemeralVolumes(cluster.api),
         Proxy(store),
     )
     followers = [asyncio.create_task(each.run()) for each in controllers]

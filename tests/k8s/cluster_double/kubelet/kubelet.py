@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.k8s.cluster_double.kubelet.claims import claims_of
 from tests.k8s.cluster_double.kubelet.podlife import Machine, PodLife
 from tests.k8s.cluster_double.kubelet.podstatus import condition, with_condition
 from tests.k8s.cluster_double.kubelet.scheduler import node, place
@@ -160,11 +161,10 @@ class Kubelet:
     def _unprotect(self, namespace: str) -> None:
         """Let claims go that are deleted and that no pod uses any more."""
         used = {
-            volume["persistentVolumeClaim"]["claimName"]
+            name
             for pod in self.store.list(POD, namespace)
             if pod["status"].get("phase") not in ("Succeeded", "Failed")
-            for volume in pod["spec"].get("volumes") or []
-            if "persistentVolumeClaim" in volume
+            for name in claims_of(pod)
         }
         for claim in self.store.list(CLAIM, namespace):
             metadata = claim["metadata"]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.k8s.cluster_double.kubelet.claims import claim_of
 from tests.k8s.cluster_double.kubelet.isolation import Mount
 from tests.k8s.cluster_double.objects.resources import BY_KIND
 from tests.k8s.cluster_double.objects.store import Store
@@ -78,8 +79,7 @@ class Volumes:
     def _prepare(self, pod: Object, volume: Object) -> Path:
         namespace = pod["metadata"]["namespace"]
         path = self.folder / str(volume["name"])
-        if "persistentVolumeClaim" in volume:
-            name = volume["persistentVolumeClaim"]["claimName"]
+        if name := claim_of(pod, volume):
             claim = self.store.find(BY_KIND["PersistentVolumeClaim"], namespace, name)
             if claim is None:
                 raise NotMountable(f'persistentvolumeclaim "{name}" not found')

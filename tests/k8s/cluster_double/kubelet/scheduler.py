@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from tests.k8s.cluster_double.kubelet.claims import claims_of, is_anothers
 from tests.k8s.cluster_double.objects.resources import BY_KIND
 from tests.k8s.cluster_double.objects.store import Store
 from tests.k8s.cluster_double.validation.quantities import quantity
@@ -37,7 +38,9 @@ def place(store: Store, pod: Object, classes: Mapping[str, str] | None) -> tuple
     missing = next((name for name, claim in claims.items() if claim is None), None)
     if missing is not None:
         return None, f'0/{len(nodes)} nodes are available: persistentvolumeclaim "{missing}" not found.'
-    for claim in claims.values():
+    for name, claim in claims.items():
+        if claim is not None and is_anothers(pod, name, claim):
+            return None, f'0/{len(nodes)} nodes are available: PVC "{name}" was not created for pod (pod is not owner).'
         if claim is not None and claim["status"].get("phase") != "Bound" and classes is not None:
             mode = classes.get(claim["spec"].get("storageClassName") or "")
             words = f"0/{len(nodes)} nodes are available: pod has unbound immediate PersistentVolumeClaims."
@@ -53,13 +56,8 @@ def place(store: Store, pod: Object, classes: Mapping[str, str] | None) -> tuple
 
 
 def _claims(store: Store, pod: Object) -> dict[str, Object | None]:
-    names = [
-        volume["persistentVolumeClaim"]["claimName"]
-        for volume in pod["spec"].get("volumes") or []
-        if "persistentVolumeClaim" in volume
-    ]
     claim = BY_KIND["PersistentVolumeClaim"]
-    return {name: store.find(claim, pod["metadata"]["namespace"], name) for name in names}
+    return {name: store.find(claim, pod["metadata"]["namespace"], name) for name in claims_of(pod)}
 
 
 def _refuses(store: Store, candidate: Object, pod: Object) -> str | None:
