@@ -146,7 +146,7 @@ def test_on_a_platform_that_gives_user_ids_a_box_asks_for_none() -> None:
     made = box_pod("greenloop", spec(), options(user=None))["spec"]
     for context in (made["securityContext"], *(each["securityContext"] for each in made["containers"])):
         assert not context.keys() & {"runAsUser", "runAsGroup", "fsGroup"}
-    assert violations(made["spec"], "restricted") == []
+    assert violations(made, "restricted") == []
 
 
 def test_the_token_is_in_the_secret_and_nowhere_in_the_pod() -> None:
