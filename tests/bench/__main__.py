@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable
 
-from tests.bench import attacks, boxes, clone, events, gateway, output, receiver, requests, runner, scale
+from tests.bench import attacks, boxes, clone, events, gateway, output, receiver, requests, routing, runner, scale
 
 BENCHMARKS: dict[str, Callable[[], int]] = {
     "attacks": attacks.main,
@@ -14,6 +14,7 @@ BENCHMARKS: dict[str, Callable[[], int]] = {
     "output": output.main,
     "receiver": receiver.main,
     "requests": requests.main,
+    "routing": routing.main,
     "runner": runner.main,
     "scale": scale.main,
 }
