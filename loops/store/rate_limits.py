@@ -73,6 +73,7 @@ class SharedRateLimits:
         self._database = database
         self._redis = redis.Redis.from_url(redis_url, socket_timeout=5, socket_connect_timeout=5)
         self._clock = clock
+        self._alone = False
 
     async def close(self) -> None:
         await self._redis.aclose()
@@ -110,7 +111,7 @@ class SharedRateLimits:
         try:
             await self._take(name, token)
         except (redis.RedisError, OSError) as error:
-            log.warning("rate_limits.alone", error=str(error))
+            self._tell(error)
         try:
             yield
         finally:
@@ -123,7 +124,7 @@ class SharedRateLimits:
         try:
             found = await self._run(_CREATE, [f"greenloop:created:{installation_id}"], [secrets.token_hex(8), *windows])
         except (redis.RedisError, OSError) as error:
-            log.warning("rate_limits.alone", error=str(error))
+            self._tell(error)
             return None
         return found / 1000
 
@@ -138,4 +139,11 @@ class SharedRateLimits:
 
     async def _run(self, script: str, keys: list[str], arguments: list[Any]) -> int:
         found = await cast(Awaitable[Any], self._redis.eval(script, len(keys), *keys, *arguments))
+        self._alone = False
         return int(found or 0)
+
+    def _tell(self, error: Exception) -> None:
+        """Once in an outage."""
+        if not self._alone:
+            log.warning("rate_limits.alone", error=str(error))
+        self._alone = True
