@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from sqlalchemy import func, literal_column, select
+from sqlalchemy import Text, cast, func, literal_column, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -84,7 +84,8 @@ class Figures:
     ) -> dict[str, int]:
         """Rows by status: the open ones as they are; the others, where they are many, as they were a moment ago."""
         at, ended = self._ended.get(table, (0.0, {}))
-        count = select(table.status, func.count()).group_by(table.status)
+        # as text: a status that only a newer version knows is one, too
+        count = select(cast(table.status, Text), func.count()).group_by(table.status)
         if sum(ended.values()) < MANY or not 0 <= now - at < ENDED_SECONDS:
             found = await tx.execute(count.where(table.status.not_in(still_open)))
             ended = {str(status): many for status, many in found}

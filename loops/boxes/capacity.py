@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Select, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import load_only
 
 from loops.boxes.owners import Owner, give, new_box, owner_key, owner_of
 from loops.boxes.queue import Bounds, MayStart, Up, Verdict, Wait, Waiting, schedule
@@ -52,15 +53,20 @@ async def read_queue(tx: AsyncSession, loop: Loop, *, turn_id: int | None = None
     now = loop.clock()
     patient: ColumnElement[bool] = or_(Session.failures == 0, Session.due_at.is_(None), Session.due_at <= now)
     found = await tx.execute(
-        select(Turn, Session)
+        select(Turn, Session, (Turn.kind == TurnKind.CHECKS).label("repairs"))
+        # and no more of them: a row that cannot be read, as one of a newer version, must not stop everybody's line
+        .options(
+            load_only(Turn.id, Turn.owner_id, Turn.requested_by, Turn.created_at, raiseload=True),
+            load_only(Session.id, Session.installation_id, Session.repository_id, raiseload=True),
+        )
         .join(Session, Session.id == Turn.session_id)
         .where(Turn.status == TurnStatus.QUEUED, Turn.box.is_(None), Session.status.in_(OPEN_SESSION))
         .where(or_(patient, Turn.id == turn_id))
         .where(or_(Turn.retry_at.is_(None), Turn.retry_at <= now))
         .order_by(Turn.id)
     )
-    line = sorted(found, key=lambda row: (_may_wait(row[0], now), row[0].id))
-    queued = [(turn.id, session.installation_id, owner_key(loop.options, session, turn)) for turn, session in line]
+    line = sorted(found, key=lambda row: (row.repairs and _may_wait(row[0], now), row[0].id))
+    queued = [(turn.id, session.installation_id, owner_key(loop.options, session, turn)) for turn, session, _ in line]
     if not queued:
         return {}
     busy = set((await tx.execute(busy_boxes())).scalars())
@@ -73,9 +79,9 @@ async def read_queue(tx: AsyncSession, loop: Loop, *, turn_id: int | None = None
     )
 
 
-def _may_wait(turn: Turn, now: float) -> bool:
-    """Whether the turn stands behind those of people: a repair that nobody looks at, until it has waited long."""
-    return turn.kind is TurnKind.CHECKS and turn.requested_by is None and now - turn.created_at < REPAIR_WAITS_SECONDS
+def _may_wait(repair: Turn, now: float) -> bool:
+    """Whether a repair stands behind the turns of people: one that nobody looks at, until it has waited long."""
+    return repair.requested_by is None and now - repair.created_at < REPAIR_WAITS_SECONDS
 
 
 async def take_slot(loop: Loop, session: Session, turn_id: int) -> Slot | Wait | None:

@@ -119,7 +119,12 @@ async def _renew_tokens(loop: Loop, living: set[str]) -> None:
     """Boxes that stay up have a new token in time, whether a turn comes or not. It is written into the box again until
     the box has shown it."""
     async with loop.database.write() as tx:
-        up = await tx.execute(select(Box).where(Box.stopped_at.is_(None), Box.name.in_(living)))
+        up = await tx.execute(
+            select(Box)
+            .where(Box.stopped_at.is_(None), Box.name.in_(living))
+            .order_by(Box.name)
+            .with_for_update(key_share=True)
+        )
         due = [
             box.name
             for box in up.scalars()

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import select, text, update
 
 from github.webhooks.outcomes import Repo
 from loops.boxes.capacity import REPAIR_WAITS_SECONDS, Slot, call_queue, end_longest_idle, take_slot
@@ -195,6 +195,21 @@ async def test_a_session_that_backs_off_does_not_hold_up_the_others(loop: Loop) 
     (stuck, _), after = await asked(loop, 1, 1), await asked(loop, 2, 2)
     async with loop.database.write() as tx:
         await tx.execute(update(Session).where(Session.id == stuck.id).values(failures=3, due_at=NOW + 100))
+    assert isinstance(await take_slot(small, *after), Slot)
+
+
+@pytest.mark.parametrize(("table", "column"), [("turns", "kind"), ("turns", "trigger"), ("sessions", "surface")])
+async def test_a_row_that_this_version_cannot_read_stops_nobody_elses_line(loop: Loop, table: str, column: str) -> None:
+    small = loop_of(loop.database, box_limit=1)
+    (first, turn), after = await asked(loop, 1, 1), await asked(loop, 2, 2)
+    async with loop.database.write() as tx:
+        key = first.id if table == "sessions" else turn
+        await tx.execute(text(f"UPDATE {table} SET {column} = 'later' WHERE id = {key}"))  # noqa: S608
+        await tx.execute(update(Session).values(due_at=NOW + 500))
+    await call_queue(small)
+    assert await due(loop) == [first.id], "its own step says what is wrong with it"
+    async with loop.database.write() as tx:
+        await tx.execute(update(Turn).where(Turn.id == turn).values(status="failed"))
     assert isinstance(await take_slot(small, *after), Slot)
 
 
