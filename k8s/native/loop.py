@@ -5,7 +5,7 @@ from collections.abc import AsyncIterable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic_ai import Agent, RequestUsage, RunUsage, UsageLimitExceeded, UsageLimits
+from pydantic_ai import Agent, AgentRetries, RunUsage, UsageLimitExceeded, UsageLimits
 from pydantic_ai.exceptions import (
     AgentRunError,
     ModelAPIError,
@@ -18,6 +18,7 @@ from pydantic_ai.messages import (
     FunctionToolCallEvent,
     FunctionToolResultEvent,
     ModelMessage,
+    ModelResponse,
     PartDeltaEvent,
     PartEndEvent,
     PartStartEvent,
@@ -88,7 +89,8 @@ async def run(
     toolbox = Toolbox(workspace, emit, graph=graph, read_only=options.read_only)
     tools = [ModelTool[Any](function, sequential=True) for function in toolbox.tools()]
     # However often a model calls a tool wrongly, it is told so, and the cap on steps is the end of it.
-    agent = Agent[Any, str](model, instructions=options.system_prompt, tools=tools, retries=options.max_steps)
+    retries: AgentRetries = {"tools": options.max_steps, "output": 1}
+    agent = Agent[Any, str](model, instructions=options.system_prompt, tools=tools, retries=retries)
     result = Result()
     try:
         await _Run(agent, options, _Told(emit, result), keep).to_the_end(pauses)
@@ -108,7 +110,7 @@ class _Run:
         self, agent: Agent[Any, str], options: RunOptions, told: "_Told", keep: Callable[[Sequence[ModelMessage]], None]
     ) -> None:
         self._agent = agent
-        self._limits = UsageLimits(request_limit=options.max_steps)
+        self._max_steps = options.max_steps
         self._told = told
         self._keep = keep
         self._instruction: str | None = options.instruction
@@ -121,6 +123,11 @@ class _Run:
                 await self._go_on()
                 return
             except (ModelAPIError, UnexpectedModelBehavior) as error:
+                if self._told.empty > 1:
+                    raise UnexpectedModelBehavior("The model answered nothing, and nothing again.") from None
+                if self._told.empty:
+                    # it was asked again for another empty answer, long ago: this one has its own turn
+                    continue
                 if self._told.result.steps > steps:
                     left, steps = list(pauses), self._told.result.steps
                 if not left or not _passes(error):
@@ -129,11 +136,12 @@ class _Run:
                 await asyncio.sleep(left.pop(0))
 
     async def _go_on(self) -> None:
-        """From the last message that is whole."""
+        """From the last message that is whole. Answers without words and calls are no steps."""
+        limits = UsageLimits(request_limit=self._max_steps)
         async with self._agent.iter(
             self._instruction,
             message_history=self._messages or None,
-            usage_limits=self._limits,
+            usage_limits=limits,
             usage=RunUsage(requests=self._told.result.steps),
         ) as going:
             async for node in going:
@@ -142,7 +150,8 @@ class _Run:
                     self._instruction = None
                     async with node.stream(going.ctx) as stream:
                         await self._told.answer(stream)
-                        self._told.used(stream.response.usage)
+                        if self._told.used(stream.response):
+                            limits.request_limit = (limits.request_limit or 0) + 1
                 elif Agent.is_call_tools_node(node):
                     self._keep(self._messages)
                     async with node.stream(going.ctx) as stream:
@@ -163,6 +172,8 @@ def _in_words(error: Exception) -> str:
     """What the model's endpoint said, without what only the library's own log needs."""
     body = getattr(error, "body", None)
     said = body.get("message") if isinstance(body, dict) else None
+    if type(error) is UnexpectedModelBehavior:
+        return error.message
     status = getattr(error, "status_code", None)
     return f"The model's API answered {status}: {said}" if status and said else f"{type(error).__name__}: {error}"
 
@@ -174,6 +185,8 @@ class _Told:
         self.result = result
         self._emit = emit
         self._answers = 0
+        self.empty = 0
+        """Answers without words and calls, one after another, at the end."""
 
     def again(self, why: str) -> None:
         self._emit("status", text=f"{why} Trying again.")
@@ -194,11 +207,17 @@ class _Told:
                 case PartEndEvent(part=ThinkingPart(content=text)) if text:
                     self._emit("reasoning", text=text)
 
-    def used(self, usage: RequestUsage) -> None:
+    def used(self, response: ModelResponse) -> bool:
+        """Whether the answer was empty: then it is no step."""
+        empty, usage = not response.text and not response.tool_calls, response.usage
+        self.empty = self.empty + 1 if empty else 0
         told = {"input": usage.input_tokens, "cached": usage.cache_read_tokens, "output": usage.output_tokens}
-        self.result.steps += 1
+        self.result.steps += not empty
         self.result.usage = {name: self.result.usage.get(name, 0) + number for name, number in told.items()}
-        self._emit("usage", steps=1, **told, cost=None)
+        self._emit("usage", steps=int(not empty), **told, cost=None)
+        if empty:
+            self._emit("status", text="The model answered nothing.")
+        return empty
 
     async def tools(self, stream: AsyncIterable[Any]) -> None:
         async for event in stream:

@@ -140,6 +140,25 @@ async def test_what_does_not_pass_is_an_error(failures: list[Exception], asked: 
     assert said in (result.error or "") and len(heard.of("status")) == asked - 1
 
 
+async def test_an_empty_answer_is_asked_for_again_once_each_time_and_is_no_step() -> None:
+    heard, look = Heard(), {"list_dir": dict[str, Any]()}
+    script = moody("", look, "", look, "", "Done.")
+    result = await run(RunOptions("Go.", max_steps=3), MemoryWorkspace(), script, heard, pauses=())
+    assert (result.text, result.error, result.steps) == ("Done.", None, 3)
+    assert [told["steps"] for told in heard.of("usage")] == [0, 1, 0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("before", [0, 1, 2])
+async def test_a_model_that_answers_nothing_twice_is_at_its_end_and_not_at_the_cap(before: int) -> None:
+    heard, looks = Heard(), [{"list_dir": dict[str, Any]()}] * before
+    result = await run(RunOptions("Go."), MemoryWorkspace(), moody(*looks, "", ""), heard, pauses=())
+    assert (result.error, result.limit, result.steps) == (
+        "The model answered nothing, and nothing again.",
+        None,
+        before,
+    )
+
+
 async def test_a_conversation_is_kept_after_each_step_and_can_be_gone_on_with() -> None:
     kept: list[Sequence[ModelMessage]] = []
     script = model({"list_dir": {}}, {"list_dir": {}}, "Done.")
