@@ -33,7 +33,8 @@ service, forbidden, settle = json.loads(sys.argv[1])
 def reach(place):
     host, _, port = place.rpartition(":")
     try:
-        socket.create_connection((host, int(port)), 4).close()
+        # every address of the name, of either protocol, one after the other
+        socket.create_connection((host.strip("[]"), int(port)), 4).close()
     except OSError as error:
         return str(error) or type(error).__name__
     return ""
@@ -91,8 +92,9 @@ async def reach(
     seconds: float,
     settle: float | None = None,
 ) -> Reach:
-    """Start a small box that tries `service` and every `forbidden` place, each `host:port`; it is deleted again.
+    """Start a small box that tries `service` and every `forbidden` place; it is deleted again.
 
+    Each is `host:port`, with an IPv6 address in brackets.
     Raises ProbeFailed, ClusterUnreachable and ClusterError.
     """
     pod = probe_pod(instance, options, [service, list(forbidden), SETTLE_SECONDS if settle is None else settle])

@@ -97,6 +97,20 @@ async def test_a_box_tells_what_it_reaches_and_is_gone_again(small: SmallCluster
     server.close()
 
 
+async def test_a_place_of_ipv6_that_is_open_is_told(small: SmallCluster) -> None:
+    try:
+        server = await asyncio.start_server(lambda _, writer: writer.close(), "::1", 0)
+    except OSError as error:
+        pytest.skip(f"this machine has no IPv6: {error}")
+    there = f"[::1]:{server.sockets[0].getsockname()[1]}"
+    async with as_worker(small) as cluster:
+        found = await reach(
+            cluster, "greenloop", OPTIONS, service=there, forbidden=["[::1]:1", there], seconds=30, settle=0
+        )
+    assert (found.service, found.reached) == ("", (there,))
+    server.close()
+
+
 async def test_a_box_that_cannot_start_says_why_and_is_gone_again(small: SmallCluster) -> None:
     small.kubelet.machine.images = set()
     async with as_worker(small) as cluster:

@@ -11,7 +11,8 @@ from k8s.cluster import Cluster, ClusterError, ClusterUnreachable
 from k8s.network_policy_probe import ProbeFailed, missing_isolation, reach
 
 DAYS = 3
-METADATA = "169.254.169.254:80"
+METADATA = ("169.254.169.254:80", "[fd00:ec2::254]:80")
+"""The metadata services of clouds, by either protocol."""
 PROBE_SECONDS = 180.0
 _PORTS = {"http": 80, "https": 443, "redis": 6379, "rediss": 6379, "postgresql": 5432, "postgres": 5432}
 
@@ -66,7 +67,7 @@ async def walls(settings: Settings, cluster: Cluster) -> Finding:
     closed = [settings.redis_url, settings.database_url]
     if settings.box_egress == "gateway":
         closed += [settings.github_web_url, settings.github_api_url]
-    forbidden = list(dict.fromkeys([METADATA, *filter(None, map(place, closed))]))
+    forbidden = list(dict.fromkeys([*METADATA, *filter(None, map(place, closed))]))
     service = place(settings.box_service_url)
     try:
         found = await reach(
@@ -92,4 +93,5 @@ def place(url: str) -> str:
     """`host:port` of a URL; empty for one without a host, such as a file or a socket."""
     parts = urlsplit(url)
     port = parts.port or _PORTS.get(parts.scheme.partition("+")[0], 0)
-    return f"{parts.hostname}:{port}" if parts.hostname and port else ""
+    host = f"[{parts.hostname}]" if parts.hostname and ":" in parts.hostname else parts.hostname
+    return f"{host}:{port}" if host and port else ""

@@ -254,7 +254,7 @@ async def test_webhooks_that_go_elsewhere_or_fail_are_told_with_what_github_saw(
 async def test_the_network_of_boxes_is_tried_where_that_is_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(network_checks, "METADATA", "127.0.0.1:2")  # this machine may be one of a cloud's
+    monkeypatch.setattr(network_checks, "METADATA", ("127.0.0.1:2",))  # this machine may be one of a cloud's
     monkeypatch.setattr(network_policy_probe, "SETTLE_SECONDS", 0)
     async with small_cluster(tmp_path / "cluster") as cluster, serving_plain(Starlette()) as url:
         cluster.make_namespace("boxes", enforce="restricted")
