@@ -13,10 +13,11 @@ from sqlalchemy import select, update
 from github.webhooks.outcomes import Repo
 from k8s.boxes import BoxState, BoxStatus
 from k8s.runner.protocol import Output, Result
-from loops.boxes.box import look_at_box
+from loops.boxes.box import look_at_box, stop_turn
 from loops.boxes.owners import blank
 from loops.context import Loop
 from loops.conversations.asking import take as ask
+from loops.conversations.cancelling import cancel
 from loops.conversations.withdrawing import withdraw
 from loops.offload import Offload
 from loops.options import LoopOptions
@@ -33,8 +34,12 @@ from loops.sessions.finish import finish
 from loops.sessions.known_accounts import remember_repository
 from loops.sessions.reasons import Outcome
 from loops.store.database import Database
+from loops.store.locking import locked
 from loops.store.states import OPEN_SESSION, SessionStatus, TurnStatus
 from loops.store.tables import Session, Turn
+from loops.turns.finishing.classify_result import TurnVerdict
+from loops.turns.finishing.record_turn import Ending, record_turn
+from loops.turns.finishing.report import Report
 from tests.loops.asks import mention, topic
 
 NOW = 1_000_000.0
@@ -152,6 +157,30 @@ async def completed(database: Database) -> None:
     await finish(loop_of(database), session, decide.Finish(SessionStatus.COMPLETED, outcome=Outcome.ANSWERED))
 
 
+async def stopped(database: Database) -> None:
+    session, (turn, *_) = await rows(database)
+    await stop_turn(loop_of(database), session, decide.StopTurn(turn.id, "cancelled"))
+
+
+async def cancel_asked(database: Database) -> bool:
+    session, _ = await rows(database)
+    async with database.write() as tx:
+        return await cancel(tx, await locked(tx, Session, session.id), "alice", NOW + 60)
+
+
+async def settled(database: Database) -> None:
+    await _settled(database, TurnVerdict("nothing"))
+
+
+async def settled_for_once_more(database: Database) -> None:
+    await _settled(database, TurnVerdict("again"))
+
+
+async def _settled(database: Database, verdict: TurnVerdict) -> None:
+    session, (turn, *_) = await rows(database)
+    await record_turn(loop_of(database), session, turn, Report.of(turn), Ending(verdict))
+
+
 def both_orders(one: Writer, other: Writer) -> pytest.MarkDecorator:
     names = [f"{one.__name__} first", f"{other.__name__} first"]
     return pytest.mark.parametrize("pair", [(one, other), (other, one)], ids=names)
@@ -219,3 +248,66 @@ async def test_who_asks_while_a_session_ends_is_heard(
     assert not any(isinstance(each, Exception) for each in outcomes)
     assert session.status in OPEN_SESSION
     assert [row.status for row in turns] == [TurnStatus.DONE, TurnStatus.QUEUED]
+
+
+@both_orders(stopped, reported)
+async def test_a_turn_that_is_to_end_and_its_report_are_both_kept(
+    database: Database, turn: Turn, pair: tuple[Writer, Writer]
+) -> None:
+    await begun(database)
+    outcomes = await raced(database, *pair)
+    _, (row,) = await rows(database)
+    assert not any(isinstance(each, Exception) for each in outcomes)
+    assert (row.status, row.stop_reason, row.result is not None) == (TurnStatus.REPORTED, "cancelled", True)
+
+
+@both_orders(cancel_asked, completed)
+async def test_who_cancels_a_session_that_ends_cancels_it_or_comes_too_late(
+    database: Database, turn: Turn, pair: tuple[Writer, Writer]
+) -> None:
+    async with database.write() as tx:
+        await tx.execute(update(Turn).values(status=TurnStatus.DONE))
+        await tx.execute(update(Session).values(status=SessionStatus.RUNNING))
+    outcomes = await raced(database, *pair)
+    session, _ = await rows(database)
+    assert not any(isinstance(each, Exception) for each in outcomes)
+    in_time = session.cancel_by == "alice"
+    assert in_time == (outcomes[pair.index(cancel_asked)] is True) == (pair[0] is cancel_asked)
+
+
+@both_orders(settled, asked)
+async def test_who_asks_while_a_turn_is_settled_gets_a_turn_of_their_own(
+    database: Database, turn: Turn, pair: tuple[Writer, Writer]
+) -> None:
+    await begun(database)
+    await reported(database)
+    outcomes = await raced(database, *pair)
+    session, turns = await rows(database)
+    assert not any(isinstance(each, Exception) for each in outcomes)
+    assert ([row.status for row in turns], session.status in OPEN_SESSION) == (
+        [TurnStatus.DONE, TurnStatus.QUEUED],
+        True,
+    )
+
+
+@both_orders(settled, settled_for_once_more)
+async def test_a_turn_that_two_workers_settle_is_settled_by_one_of_them(
+    database: Database, turn: Turn, pair: tuple[Writer, Writer]
+) -> None:
+    await begun(database)
+    await reported(database)
+    outcomes = await raced(database, *pair)
+    _, (row,) = await rows(database)
+    assert not any(isinstance(each, Exception) for each in outcomes)
+    ended = (TurnStatus.DONE, 0) if pair[0] is settled else (TurnStatus.QUEUED, 1)
+    assert (row.status, row.lost) == ended
+
+
+async def test_a_turn_that_two_workers_have_tried_once_more_is_tried_once_more_once(
+    database: Database, turn: Turn
+) -> None:
+    await begun(database)
+    await reported(database)
+    await raced(database, settled_for_once_more, settled_for_once_more)
+    _, (row,) = await rows(database)
+    assert (row.status, row.lost) == (TurnStatus.QUEUED, 1)
