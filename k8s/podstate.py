@@ -144,6 +144,8 @@ def _ended(pod: Object, status: Object) -> Words:
         return BoxState.FAILED, f"The box's entry point cannot be started: {last or why}", True
     if code == 0:
         return BoxState.LOST, "The box ended by itself.", False
+    if (name, code) == (RUNNER, ALONE):
+        return BoxState.FAILED, f"{WHO[AGENT]} did not come, or stopped answering.", False
     return BoxState.FAILED, f"{who} ended with exit code {code}" + (f": {last}" if last else "."), False
 
 

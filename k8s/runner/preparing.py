@@ -88,9 +88,7 @@ class Preparation:
                 result = Result(protocol.DISK_FULL, message=disk.in_words(self._home.path))
         except BoxLost as lost:
             self._place.give_up()
-            # nothing of the turn has begun: where the box is made anew, it can be had again
-            reason = protocol.RUNNER_RESTARTED if self._place.lost else protocol.START_FAILED
-            result = Result(reason, message=f"The turn could not be prepared: {lost}")
+            result = Result(protocol.START_FAILED, message=f"The turn could not be prepared: {lost}")
         except OSError as error:
             result = unprepared(self._home, error)
         else:

@@ -44,7 +44,7 @@ class Reporter:
             "usage": Usage(end.get("cpu_seconds", 0.0), end.get("max_rss", 0)),
             "swept": end.get("swept", 0),
         }
-        if turn.repository is None or end["how"] in (agent_keeper.NOT_STARTED, agent_keeper.CONTAINER_LOST):
+        if turn.repository is None or end["how"] == agent_keeper.NOT_STARTED:
             return Result(reason, message=message, **about)
         return self._with_changes(places, turn, turn.repository, reason, [message, said], about)
 
@@ -59,12 +59,6 @@ class Reporter:
             return protocol.CANCELLED, f"The agent was ended: {cancel}.{left}"
         if how == agent_keeper.ASKED:
             return protocol.RUNNER_RESTARTED, f"The box was stopped while the agent worked.{left}"
-        if how == agent_keeper.CONTAINER_LOST:
-            return (
-                protocol.RUNNER_RESTARTED,
-                "The agent's container ended or stopped answering while the agent worked, "
-                "most likely because memory ran out.",
-            )
         if how != agent_keeper.EXITED:
             return (
                 protocol.RUNNER_RESTARTED,

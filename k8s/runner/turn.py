@@ -98,6 +98,8 @@ class TurnRun:
             self._drop_agent()
             told = f"The runner failed with this turn: {type(error).__name__}: {error}"
             result = Result(protocol.REPORT_FAILED, message=told, output_bytes=self._shipping.size())
+        if self._place.lost:
+            self._log("is not reported: the agent's container ended, or does not answer")
         self._scrub(known)
         if result is not None:
             self._send(known, result)
@@ -117,11 +119,11 @@ class TurnRun:
 
     # before the agent
 
-    def _begin(self, places: Places, turn: AssignedTurn) -> Result:
+    def _begin(self, places: Places, turn: AssignedTurn) -> Result | None:
         self._log("begins")
         prepared = self._preparation.prepare(places, turn)
         if isinstance(prepared, Result):
-            return prepared
+            return None if self._place.lost else prepared
         task, box, said = prepared
         # from here on the service gives no token for a fetch: whatever an agent finds out, it cannot have one
         self._shipping.begin()
@@ -165,11 +167,14 @@ class TurnRun:
 
     def _finish(
         self, places: Places, turn: AssignedTurn, strays: Callable[[], tuple[set[int], set[int]]], said: str = ""
-    ) -> Result:
+    ) -> Result | None:
+        """The result; None where the agent's container ended with its agent: why, the cluster knows and tells."""
         self._follow()
         end = self._state.end()
         if end is None:
             end = self._sweep_up(places, turn, strays)
+        if self._place.lost:
+            return None
         with contextlib.suppress(OSError):
             files.keep_conversation(self._home, turn)
         return Reporter(self._home, self._link, self._state, self._shipping).result(places, turn, end, said)
@@ -189,8 +194,7 @@ class TurnRun:
 
         self._place.end(self._state)
         killed, left = process_tree.sweep(roots=roots, marker=turn.marker, spare=spare, also=lost)
-        how = agent_keeper.CONTAINER_LOST if self._place.lost else agent_keeper.LOST
-        return {"how": how, "exit_code": None, "swept": len(killed), "left": sorted(left)}
+        return {"how": "lost", "exit_code": None, "swept": len(killed), "left": sorted(left)}
 
     def _scrub(self, turn: AssignedTurn) -> None:
         """Take the turn's secrets out of what its agent keeps. The service knows them; nobody here remembers them."""

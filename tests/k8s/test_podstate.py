@@ -175,6 +175,14 @@ CASES: list[tuple[str, str, dict[str, Any], BoxState, bool, str]] = [
         "The agent's part of the box ended with exit code 1",
     ),
     (
+        "the agent's container does not answer",
+        "Running",
+        {"containerStatuses": [*terminated("Error", 5, name="runner")["containerStatuses"], container(running={})]},
+        BoxState.FAILED,
+        False,
+        "The agent's part of the box did not come, or stopped answering.",
+    ),
+    (
         "the runner ended, and the agent's container with it",
         "Failed",
         both(("Error", 3, "05"), ("Completed", 0, "05")),

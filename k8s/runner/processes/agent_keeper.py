@@ -37,9 +37,6 @@ EXITED = "exited"
 DEADLINE = "deadline"
 ASKED = "asked"
 NOT_STARTED = "not_started"
-LOST = "lost"
-CONTAINER_LOST = "container_lost"
-"""These two are of whoever finds that no keeper lived to say how it ended."""
 
 
 @dataclass(frozen=True)
