@@ -18,6 +18,7 @@ from github.emulator.api.route import Route
 from github.emulator.clock import iso
 from github.emulator.rest.graphql import errors
 from github.emulator.rest.graphql.errors import RefusedQuery
+from github.emulator.rest.graphql.limits import too_much
 from github.emulator.rest.graphql.mutations import Mutations
 from github.emulator.rest.graphql.schema import SCHEMA
 from github.emulator.store.table import row_id_of
@@ -62,6 +63,8 @@ def answer(call: Call) -> Answer:
     if flaws := validate(SCHEMA, asked, RULES):
         return Answer(200, {"errors": [errors.shown(flaw) for flaw in flaws]})
     variables, name = call.get("variables") or {}, call.get("operationName")
+    if refused := too_much(SCHEMA, asked, variables):
+        return Answer(200, {"errors": [errors.shown(each) for each in refused]})
     result = execute_sync(SCHEMA, asked, Root(call), variable_values=variables, operation_name=name)
     shown = [errors.shown(error) for error in result.errors or []]
     if shown and all("path" not in error for error in shown):  # nothing was asked of any field

@@ -36,7 +36,7 @@ def commit(call: Call, repository: Repository, sha: str) -> Json:
         "oid": sha,
         "message": found.message,
         "messageHeadline": found.headline,
-        "tree": {"__typename": "Tree", "oid": found.tree},
+        "tree": lambda _info: object_of(call, repository, found.tree, None),
         "statusCheckRollup": lambda _info: rollup_of(call, repository, sha),
         "status": readable(call, "statuses", lambda _info: status_of(call, repository, sha)),
         "checkSuites": readable(

@@ -180,3 +180,52 @@ async def test_who_may_not_write_makes_and_closes_nothing(
     assert (await graphql(house, stranger, query, input=asked))[0][0] == "NOT_FOUND"
     states = (await house.ask("GET", f"{REPO}/issues?state=all", house.carol)).json()
     assert [(row["state"], row["comments"]) for row in states] == [("open", 0), ("open", 0)]
+
+
+PULLS = 'repository(owner: "acme", name: "widgets") { pullRequests%s { totalCount %s } }'
+
+
+@pytest.mark.parametrize(
+    ("query", "kind"),
+    [
+        ("{ %s }" % (PULLS % ("", "nodes { number }")), "MISSING_PAGINATION_BOUNDARIES"),
+        ("{ %s }" % (PULLS % ("(first: 101)", "nodes { number }")), "EXCESSIVE_PAGINATION"),
+        ("query($n: Int = 101) { %s }" % (PULLS % ("(last: $n)", "nodes { number }")), "EXCESSIVE_PAGINATION"),
+        (
+            "{ %s }"
+            % (
+                PULLS
+                % (
+                    "(first: 100)",
+                    "nodes { commits(first: 100) { nodes { commit { checkSuites(first: 100) { nodes { id } } } } } }",
+                )
+            ),
+            "MAX_NODE_LIMIT_EXCEEDED",
+        ),
+        ("{ %s }" % (PULLS % ("", "")), None),
+        ("query($n: Int = 100) { %s }" % (PULLS % ("(last: $n)", "nodes { number }")), None),
+    ],
+)
+async def test_a_query_is_refused_that_asks_for_more_nodes_than_github_gives(
+    house: House, query: str, kind: str | None
+) -> None:
+    found = await graphql(house, await house.token(), query)
+    assert (found[0][0] if isinstance(found, list) else None) == kind
+
+
+@pytest.mark.parametrize(
+    ("missing", "field"),
+    [
+        ("checks", "checkSuites(first: 1) { totalCount }"),
+        ("statuses", "status { state }"),
+    ],
+)
+async def test_a_token_reads_of_a_commit_what_its_permissions_cover(house: House, missing: str, field: str) -> None:
+    held = {"contents": "read", "checks": "read", "statuses": "read", "metadata": "read"}
+    query = """{ repository(owner: "acme", name: "widgets") { object(expression: "main") {
+      ... on Commit { oid tree { entries { name } } %s } } } }"""
+    token = await house.token(permissions=held)
+    shown = (await graphql(house, token, query % field))["repository"]["object"]
+    assert {each["name"] for each in shown["tree"]["entries"]} >= {"a.txt"}
+    without = await house.token(permissions={name: level for name, level in held.items() if name != missing})
+    assert (await graphql(house, without, query % field))[0] == ("FORBIDDEN", "Resource not accessible by integration")
