@@ -65,7 +65,7 @@ async def reported(
 ) -> Reported:
     """What GitHub says of the commit, without what is required. Raises NotFound or Invalid."""
     answer, runs = await asyncio.gather(
-        _answer(repository, sha, number, max_age), _workflow_runs(repository, sha, max_age)
+        head_answer(repository, sha, number, max_age=max_age), _workflow_runs(repository, sha, max_age)
     )
     return Reported(sha, answer, runs, await _attempts(repository, runs, max_age))
 
@@ -89,7 +89,10 @@ def assembled(found: Reported, required: tuple[Required, ...], *, own_app_id: in
     return replace(counted, undecided=_undecided(answer.pull, sha), truncated=truncated)
 
 
-async def _answer(repository: RepositoryHandle, sha: str, number: int | None, max_age: float) -> HeadAnswer:
+async def head_answer(
+    repository: RepositoryHandle, sha: str, number: int | None = None, *, max_age: float = 0.0
+) -> HeadAnswer:
+    """What GitHub says of the commit's checks, by a query where that is to be had. Raises NotFound or Invalid."""
     try:
         return await ask_head(repository, sha, number, max_age=max_age)
     except (QueryUnavailable, TooMany):

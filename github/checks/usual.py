@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 from github.checks.answers import app_id_of, read_status
 from github.checks.model import ACTIONS, Check, Kind
+from github.checks.state import head_answer
 from github.client.errors import Invalid, NotFound
 from github.client.repository import RepositoryHandle
 from github.repositories.queries import head, read_pull
 
 PULLS = 3  # pull requests that are looked at
 LISTED = 10  # and among how many of the newest they are looked for
-MOST = 300  # checks of one commit
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,20 +61,16 @@ async def usual_reporters(
 
 async def reporters(repository: RepositoryHandle, sha: str, *, own_app_id: int, max_age: float) -> frozenset[Reporter]:
     """Who reported on a commit, Actions and ourselves left out; nobody where there is no such commit any more."""
-    found = set()
     try:
-        runs = repository.pages(
-            f"commits/{sha}/check-runs", "check_runs", params={"filter": "latest"}, limit=MOST, max_age=max_age
-        )
-        async for each in runs:
-            app = each.get("app") or {}
-            if app.get("slug") != ACTIONS and app_id_of(each) != own_app_id:
-                found.add(Reporter(app_id_of(each), str(each.get("name") or "")))
-        async for each in repository.pages(f"commits/{sha}/status", "statuses", limit=MOST, max_age=max_age):
-            found.add(Reporter(0, read_status(each).name))
+        told = await head_answer(repository, sha, max_age=max_age)
     except (NotFound, Invalid):
         return frozenset()
-    return frozenset(found)
+    by_apps = (
+        Reporter(app_id_of(each), str(each.get("name") or ""))
+        for each in told.check_runs
+        if (each.get("app") or {}).get("slug") != ACTIONS and app_id_of(each) != own_app_id
+    )
+    return frozenset([*by_apps, *(Reporter(0, read_status(each).name) for each in told.statuses)])
 
 
 async def _other_heads(repository: RepositoryHandle, branch: str, base: str, max_age: float) -> list[str]:

@@ -70,13 +70,18 @@ async def update(
     return read_pull(answer.json())
 
 
-async def mark_ready(repository: RepositoryHandle, number: int) -> bool:
-    """Take a pull request out of draft; False if it was not one. Only GraphQL can do this."""
-    found = await pull(repository, number)
-    if not found.draft:
-        return False
+async def mark_ready(repository: RepositoryHandle, number: int, node_id: str | None = None) -> bool:
+    """Take a pull request out of draft; False if it is known not to be one. Only GraphQL can do this.
+
+    With its `node_id` it is not looked at first.
+    """
+    if node_id is None:
+        found = await pull(repository, number)
+        if not found.draft:
+            return False
+        node_id = found.node_id
     try:
-        await repository.graphql(_READY, {"id": found.node_id}, scope=Scope.PUBLISH)
+        await repository.graphql(_READY, {"id": node_id}, scope=Scope.PUBLISH)
     except PermissionMissing:
         raise
     except GitHubError:

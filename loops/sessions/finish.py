@@ -53,7 +53,7 @@ async def mark_ready(loop: Loop, session: Session, _action: decide.MarkReady) ->
     if session.pull_number is not None:
         async with loop.database.read() as tx:
             repository = await tx.get_one(Repository, session.repository_id)
-        await pulls.mark_ready(loop.handle(repository), session.pull_number)
+        await pulls.mark_ready(loop.handle(repository), session.pull_number, session.pull_node_id)
     async with loop.database.write() as tx:
         fresh = await locked(tx, Session, session.id)
         fresh.pull_draft, fresh.ready_at, fresh.hint_at = False, ready_at, loop.clock()

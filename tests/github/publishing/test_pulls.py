@@ -62,6 +62,7 @@ async def test_a_draft_is_made_ready_once(repository: RepositoryHandle, branch: 
     made = await open_or_find(repository, branch=branch, base="trunk", title="Fix", body="")
     assert await mark_ready(repository, made.number)
     assert not await mark_ready(repository, made.number)
+    assert await mark_ready(repository, made.number, made.node_id)  # as after an answer that was lost
     assert not (await queries.pull(repository, made.number)).draft
 
 

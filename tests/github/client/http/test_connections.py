@@ -1,5 +1,6 @@
 """Faults of the connection below githubkit, from stand-ins that answer as proxies, networks and bad days do."""
 
+import asyncio
 import gzip
 import re
 from collections.abc import AsyncIterator
@@ -180,3 +181,32 @@ async def test_what_may_be_a_minute_old_is_not_asked_again_within_it(
     clock.advance(61)
     await ask()
     assert route.call_count == 2
+
+
+async def test_who_is_content_with_a_moments_age_waits_for_who_asks_just_now(
+    github: Any, repository: RepositoryHandle
+) -> None:
+    route = github.get("/repos/octo/app/branches/x")
+    reached, go_on = asyncio.Event(), asyncio.Event()
+
+    async def slow(_: httpx.Request) -> httpx.Response:
+        reached.set()
+        await go_on.wait()
+        return httpx.Response(200, json={"name": "x"}, headers={"etag": '"1"'})
+
+    route.side_effect = slow
+    asked = [asyncio.create_task(repository.get("branches/x", max_age=5)) for _ in range(3)]
+    await reached.wait()
+    fresh = asyncio.create_task(repository.get("branches/x"))
+    go_on.set()
+    assert await asyncio.gather(*asked, fresh) == [{"name": "x"}] * 4
+    assert route.call_count == 2
+
+
+async def test_who_waited_asks_for_themselves_where_the_other_failed(github: Any, repository: RepositoryHandle) -> None:
+    route = github.get("/repos/octo/app/branches/x")
+    route.side_effect = [httpx.Response(418), httpx.Response(200, json={"name": "x"}, headers={"etag": '"1"'})]
+    asked = [repository.get("branches/x", max_age=5) for _ in range(2)]
+    failed, found = await asyncio.gather(*asked, return_exceptions=True)
+    assert isinstance(failed, GitHubError)
+    assert found == {"name": "x"}
