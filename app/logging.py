@@ -52,5 +52,5 @@ def configure(level: str, *, json: bool) -> None:
         )
     )
     logging.basicConfig(handlers=[handler], level=max(number, logging.INFO), force=True)
-    for noisy in ("httpx", "httpcore", "uvicorn.access", "sse_starlette", "alembic", "aiosqlite"):
+    for noisy in ("httpx", "httpcore", "uvicorn.access", "sse_starlette", "alembic", "arq", "aiosqlite"):
         logging.getLogger(noisy).setLevel(logging.WARNING)

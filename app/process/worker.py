@@ -67,6 +67,7 @@ async def run(
         works = parts(loop, lambda: stack.enter_context(loop.bus.listening(WORK)), settings.worker_jobs)
         rounds: dict[str, tuple[float, Callable[[], Awaitable[object]]]] = {
             **{name: (0.0, part.round) for name, part in works.items()},
+            "bell": (0.0, lambda: _until(stop, loop.bus.answer())),
             "upkeep": (REAPER_SECONDS, lambda: reap(loop)),
             "boxes": (BACK_OFF, lambda: _until(stop, follow_troubles(loop))),
             "deliveries": (settings.missed_seconds, lambda: redeliver_missed(loop)),

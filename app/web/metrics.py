@@ -138,7 +138,7 @@ class WorkerMetrics(Figures):
         super().__init__()
         self.rounds = Counter(
             "greenloop_worker_rounds",
-            "Rounds of the worker's parts: inbox, requests, sessions, looks, left, upkeep, boxes, deliveries, "
+            "Rounds of the worker's parts: inbox, requests, sessions, looks, left, bell, upkeep, boxes, deliveries, "
             "retention; outcome ok, unreachable or failed.",
             ["part", "outcome"],
             registry=self.registry,

@@ -1,11 +1,19 @@
-"""Waking somebody in another process at once. Only a hint: whoever waits looks at the database again in any case."""
+"""Waking somebody in another process at once. Only a hint: whoever waits looks at the database again in any case.
+
+Workers are woken by arq: one job that carries nothing is queued, however many ask for it, and one of them answers it.
+All other topics are published to everybody.
+"""
 
 import asyncio
 import contextlib
 from collections.abc import Iterator
+from typing import Any
 
+import msgspec
 import redis.asyncio as redis
 import structlog
+from arq.connections import ArqRedis
+from arq.worker import Worker, func
 
 from loops.store.background import end
 
@@ -17,6 +25,14 @@ LAST_SECONDS = 1.0
 """For what is still to be published at the end."""
 WORK = "work"
 """The topic of workers: there is something due in the database."""
+QUEUE = "greenloop:work"
+POLL_SECONDS = 0.02
+"""Between two looks of arq at its queue: what a person's request waits for a worker."""
+EXPIRES = 60
+"""Seconds after which a job that nobody answered is queued anew: Redis may have lost half of it."""
+
+encode = msgspec.msgpack.encode
+decode = msgspec.msgpack.decode
 
 
 class Bus:
@@ -26,7 +42,9 @@ class Bus:
     """
 
     def __init__(self, url: str) -> None:
-        self._redis = redis.Redis.from_url(url, socket_timeout=5, socket_connect_timeout=5)
+        pool: Any = redis.ConnectionPool.from_url(url, socket_timeout=5, socket_connect_timeout=5)
+        # pickle, arq's default, would run code for whoever can write to Redis
+        self._redis = ArqRedis(pool, job_serializer=encode, job_deserializer=decode, default_queue_name=QUEUE)
         self._waiting: dict[str, set[asyncio.Event]] = {}
         self._unsent: dict[str, None] = {}
         self._told = asyncio.Event()
@@ -45,7 +63,29 @@ class Bus:
         with contextlib.suppress(redis.RedisError, OSError, TimeoutError):
             async with asyncio.timeout(LAST_SECONDS):
                 await self._send()
-        await self._redis.aclose()
+        await self._redis.aclose(close_connection_pool=True)
+
+    async def answer(self) -> None:
+        """Hear what other processes tell workers, until cancelled. Raises redis.RedisError and OSError at an outage."""
+        worker = Worker(
+            [func(_answered, name=WORK)],
+            redis_pool=self._redis,
+            queue_name=QUEUE,
+            job_serializer=encode,
+            job_deserializer=decode,
+            # by then the next job can be queued: what is told from here on rings anew, what was told before is seen
+            after_job_end=self._ring,
+            poll_delay=POLL_SECONDS,
+            job_timeout=1,
+            max_jobs=1,
+            max_tries=1000,  # of processes that were killed meanwhile: no reason to tell of an error
+            keep_result=0,
+            handle_signals=False,
+        )
+        try:
+            await worker.async_run()
+        finally:
+            await asyncio.gather(*worker.tasks.values(), return_exceptions=True)
 
     def notify(self, topic: str) -> None:
         """Wake everybody who waits for `topic`, here at once and elsewhere as soon as Redis tells them."""
@@ -87,10 +127,18 @@ class Bus:
                 await asyncio.sleep(BACK_OFF)  # who listens tells of the outage
 
     async def _send(self) -> None:
-        if self._unsent:
-            topics = "\n".join(self._unsent)
-            self._unsent.clear()
-            await self._redis.publish(CHANNEL, topics)
+        topics, self._unsent = self._unsent, {}
+        try:
+            if WORK in topics:
+                await self._redis.enqueue_job(WORK, _job_id=WORK, _expires=EXPIRES)
+            if others := [topic for topic in topics if topic != WORK]:
+                await self._redis.publish(CHANNEL, "\n".join(others))
+        except asyncio.CancelledError:
+            self._unsent = topics | self._unsent  # for `close`
+            raise
+
+    async def _ring(self, ctx: dict[Any, Any]) -> None:
+        self._wake(WORK)
 
     async def _listen(self) -> None:
         lost = False
@@ -110,6 +158,10 @@ class Bus:
                     log.warning("bus.lost", error=str(error), retry_in=BACK_OFF)
                 lost = True
                 await asyncio.sleep(BACK_OFF)
+
+
+async def _answered(ctx: dict[Any, Any]) -> None:
+    """The job of WORK."""
 
 
 async def wait(event: asyncio.Event, timeout: float) -> bool:

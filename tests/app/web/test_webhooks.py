@@ -15,6 +15,7 @@ from app.settings import Settings
 from app.web.app import create_app
 from app.web.state import AppState
 from github.webhooks.signature import sign
+from loops.store.background import end
 from loops.store.bus import WORK, Bus
 from loops.store.tables import Delivery
 from tests.app.conftest import SECRET
@@ -268,10 +269,10 @@ async def test_a_dead_redis_delays_and_loses_nothing(settings: Settings) -> None
 
 async def test_a_stored_delivery_is_told_to_workers(http: httpx.AsyncClient, redis_url: str) -> None:
     worker = Bus(redis_url)
-    await worker.start()
+    answering = asyncio.create_task(worker.answer())
     with worker.listening(WORK) as rung:
+        await deliver(http, COMMENT, guid=uuid.uuid4().hex)
         async with asyncio.timeout(60):
-            while not rung.is_set():  # until it has subscribed, nothing is heard
-                await deliver(http, COMMENT, guid=uuid.uuid4().hex)
-                await asyncio.sleep(0.02)
+            await rung.wait()
+    await end(answering)
     await worker.close()

@@ -1,12 +1,17 @@
 import asyncio
+import contextlib
+import os
+import pickle
 from pathlib import Path
 
 import pytest
+import redis.asyncio as redis
 from structlog.testing import capture_logs
 
 from app.process.valkey import EmbeddedRedis
 from loops.store import bus
-from loops.store.bus import Bus
+from loops.store.background import end
+from loops.store.bus import POLL_SECONDS, QUEUE, WORK, Bus
 
 
 async def test_an_outage_of_redis_is_told_once_and_so_is_its_end(
@@ -37,3 +42,66 @@ async def test_an_outage_of_redis_is_told_once_and_so_is_its_end(
         await waker.close()
     server.stop()
     assert [each["event"] for each in told] == ["bus.lost", "bus.found"]
+
+
+async def test_one_worker_answers_however_many_ring_and_however_often(redis_url: str) -> None:
+    ringing = [Bus(redis_url) for _ in range(3)]
+    for one in ringing:
+        await one.start()
+        one.notify(WORK)
+        one.notify(WORK)
+        await one.close()
+    workers = [Bus(redis_url) for _ in range(2)]
+    with contextlib.ExitStack() as stack:
+        rung = [stack.enter_context(worker.listening(WORK)) for worker in workers]
+        answering = [asyncio.create_task(worker.answer()) for worker in workers]
+        async with asyncio.timeout(60):
+            while not any(event.is_set() for event in rung):
+                await asyncio.sleep(0.01)
+            while await workers[0]._redis.zcard(QUEUE):
+                await asyncio.sleep(0.01)
+        await asyncio.sleep(5 * POLL_SECONDS)
+        assert [event.is_set() for event in rung].count(True) == 1
+        for task in answering:
+            await end(task)
+    for worker in workers:
+        await worker.close()
+
+
+async def test_what_is_rung_while_another_is_answered_is_heard(redis_url: str) -> None:
+    ringing, worker = Bus(redis_url), Bus(redis_url)
+    await ringing.start()
+    done = seen = 0
+    answering = asyncio.create_task(worker.answer())
+    with worker.listening(WORK) as rung:
+        async with asyncio.timeout(120):
+            for round_ in range(100):
+                done += 1  # as a row that is due
+                ringing.notify(WORK)
+                await asyncio.sleep(round_ % 10 / 1000)
+            while seen < done:
+                await rung.wait()
+                rung.clear()
+                seen = done
+    await end(answering)
+    await ringing.close()
+    await worker.close()
+
+
+async def test_what_a_stranger_writes_into_the_queue_runs_no_code(redis_url: str, tmp_path: Path) -> None:
+    class Attack:
+        def __reduce__(self) -> tuple[object, tuple[str]]:
+            return os.mkdir, (str(tmp_path / "ran"),)
+
+    stranger = redis.Redis.from_url(redis_url)
+    await stranger.set(f"arq:job:{WORK}", pickle.dumps({"t": 1, "f": WORK, "a": (Attack(),), "k": {}, "et": 1}))
+    await stranger.zadd(QUEUE, {WORK: 1})
+    worker = Bus(redis_url)
+    answering = asyncio.create_task(worker.answer())
+    async with asyncio.timeout(60):
+        while await stranger.zcard(QUEUE) and not answering.done():
+            await asyncio.sleep(0.01)
+    await end(answering)
+    assert not (tmp_path / "ran").exists()
+    await stranger.aclose()
+    await worker.close()
