@@ -271,10 +271,15 @@ def _checks(now: SessionSnapshot, head: str) -> Action:
             if checks.asked_at >= over:
                 reason = Reason.CHECKS_UNAPPROVED if unapproved else Reason.CHECKS_NEVER_SETTLED
                 return Finish(SessionStatus.FAILED, reason=reason, note=checks.explanation)
-            due = min(checks.asked_at + now.waits.poll * (APPROVAL_POLLS if unapproved else 1), over)
+            due = min(checks.asked_at + _pause(now, checks, APPROVAL_POLLS if unapproved else 1), over)
             return LookAtChecks(head) if now.now >= due else Sleep(due)
-    idle = checks.asked_at - max(now.pushed_at, now.hint_at)
-    due = checks.asked_at + pause(now.waits.poll, idle, now.waiting)
+    due = checks.asked_at + _pause(now, checks)
     if checks.look_again is not None:
         due = min(due, checks.look_again)
     return LookAtChecks(head) if now.now >= due else Sleep(due)
+
+
+def _pause(now: SessionSnapshot, checks: ChecksSnapshot, polls: int = 1) -> float:
+    """Seconds between two looks without a webhook; the first one is after so many times the usual."""
+    idle = checks.asked_at - max(now.pushed_at, now.hint_at)
+    return pause(now.waits.poll * polls, idle, now.waiting)

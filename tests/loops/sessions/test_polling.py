@@ -5,7 +5,16 @@ from collections import Counter
 
 import pytest
 
-from loops.sessions.decide import ChecksSnapshot, LookAtChecks, SessionSnapshot, Sleep, TurnSnapshot, Waits, decide
+from loops.sessions.decide import (
+    ChecksSnapshot,
+    Finish,
+    LookAtChecks,
+    SessionSnapshot,
+    Sleep,
+    TurnSnapshot,
+    Waits,
+    decide,
+)
 from loops.sessions.polling import LONGEST, pause
 from loops.store.states import SessionStatus, TurnKind, TurnStatus
 
@@ -33,7 +42,7 @@ def test_a_longer_first_pause_is_never_cut_short() -> None:
     assert pause(3_600, 0, 1) == pause(3_600, 86_400, 1) == 3_600
 
 
-def looks(sessions: int, hours: int) -> Counter[int]:
+def looks(sessions: int, hours: int, state: str = "running") -> Counter[int]:
     """The looks of each hour at heads of which no webhook ever comes. A session that ends gives way to another."""
     counted: Counter[int] = Counter()
     begun = [number * LONGEST_WAIT / sessions for number in range(sessions)]
@@ -43,7 +52,7 @@ def looks(sessions: int, hours: int) -> Counter[int]:
         now, number, pushed, asked = heapq.heappop(due)
         if now - pushed >= LONGEST_WAIT:
             pushed = asked = now
-        checks = ChecksSnapshot("c", "running", asked_at=asked, look_again=pushed + LONGEST_WAIT)
+        checks = ChecksSnapshot("c", state, asked_at=asked, look_again=pushed + LONGEST_WAIT)
         waits = Waits(longest=LONGEST_WAIT, poll=60, box_silence=60, box_look=5)
         snapshot = SessionSnapshot(
             SessionStatus.WAITING, (TURN,), waits, now, head="c", pushed_at=pushed, checks=checks, waiting=sessions
@@ -56,14 +65,17 @@ def looks(sessions: int, hours: int) -> Counter[int]:
             case Sleep(until):
                 assert until is not None
                 heapq.heappush(due, (until, number, pushed, asked))
+            case Finish():
+                heapq.heappush(due, (now, number, now, now))
             case other:
                 raise AssertionError(other)
     return counted
 
 
-def test_ten_thousand_waiting_sessions_stay_below_half_of_an_installations_budget() -> None:
+@pytest.mark.parametrize("state", ["running", "cancelled", "awaiting_approval"])
+def test_ten_thousand_waiting_sessions_stay_below_half_of_an_installations_budget(state: str) -> None:
     """A look is one query, and one request that counts where its token is another than the last time."""
-    counted = looks(10_000, hours=6)
+    counted = looks(10_000, hours=6, state=state)
     assert len(counted) == 6
     assert max(counted.values()) < BUDGET / 2
 
