@@ -43,6 +43,18 @@ class Description:
 
 
 @dataclass(frozen=True)
+class LeftWork:
+    """The patch of a turn that was cut short, in the box but outside the checkout. `path` may hold a placeholder;
+    `size` is in bytes. `why` it was cut short, in words; `files` are the first of the `count` in it."""
+
+    path: str
+    size: int
+    why: str
+    files: tuple[str, ...]
+    count: int
+
+
+@dataclass(frozen=True)
 class TurnContext:
     """What every prompt says. `instruction` is the asker's own words and the only text here that is an order, beside
     the `rules` of the repository's settings.
@@ -68,6 +80,7 @@ class TurnContext:
     left_out: tuple[str, ...] = ()
     lfs: bool = False
     description: Description | None = None
+    left_work: LeftWork | None = None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from jinja2.runtime import Context
 from loops.prompts.contexts import ChecksPrompt, Prompt
 from loops.prompts.fence import fence, inline, shares
 
-VERSION: Final = 4
+VERSION: Final = 5
 """Raised whenever a template's meaning changes; kept with each turn. `tests/loops/prompts/golden` shows each whole."""
 MOST: Final = 160_000
 """Characters of a whole prompt. An agent's stdin takes a million of them; the narrower limit is a model's window."""

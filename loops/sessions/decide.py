@@ -223,6 +223,8 @@ def _cancel(now: SessionSnapshot, active: TurnSnapshot | None) -> Action:
         heard = max(active.heard_at or 0.0, active.ready_at or 0.0)
         if active.heard_at is not None and now.now - heard < now.waits.box_silence + now.waits.stop_grace:
             return Sleep(heard + now.waits.box_silence + now.waits.stop_grace)
+    if active is not None and active.status is TurnStatus.REPORTED:
+        return FinishTurn(active.id)  # what it had changed until then is kept
     return Finish(SessionStatus.CANCELLED, reason=cancelled(now.cancel_by or ""))
 
 

@@ -1,5 +1,6 @@
 """What the page of a session shows, read in one snapshot."""
 
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,11 +15,13 @@ from loops.comments.public_text import public_text
 from loops.sessions.explanations import explain, in_a_line
 from loops.store.states import OPEN_SESSION, SessionStatus
 from loops.store.tables import Attempt, Effect, Person, Repository, Session, Turn
+from loops.store.work_tables import UnfinishedWork
 
 
 @dataclass(frozen=True)
 class View:
-    """A session with everything around it. `owner` asked last; `owners`: for whom each turn runs, by its id."""
+    """A session with everything around it. `owner` asked last; `owners`: for whom each turn runs, by its id;
+    `unfinished`: what turns that were cut short had changed, by their ids."""
 
     session: Session
     turns: Sequence[Turn]
@@ -27,6 +30,7 @@ class View:
     owners: Mapping[int, str]
     attempts: int
     comment: str | None
+    unfinished: Mapping[int, UnfinishedWork]
 
     @property
     def over(self) -> bool:
@@ -53,8 +57,10 @@ async def view(tx: AsyncSession, session: Session) -> View:
         .scalars()
         .first()
     )
+    left = await tx.execute(select(UnfinishedWork).where(UnfinishedWork.turn_id.in_([turn.id for turn in turns])))
+    unfinished = {work.turn_id: work for work in left.scalars()}
     name = repository.full_name if repository else f"repository {session.repository_id}"
-    return View(session, turns, name, logins.get(session.owner_id or 0, ""), owners, len(attempts), comment)
+    return View(session, turns, name, logins.get(session.owner_id or 0, ""), owners, len(attempts), comment, unfinished)
 
 
 def state_html(found: View, diff: str, web_url: str, public_url: str, *, operator: bool) -> str:
@@ -80,6 +86,7 @@ def state_html(found: View, diff: str, web_url: str, public_url: str, *, operato
         detail=reason.partition(":")[2].strip() if operator else "",
         operator=operator,
         notes=said,
+        unfinished=found.unfinished,
         errors={turn.id: explain(turn.error).title for turn in found.turns if turn.error and turn.status == "failed"},
         turns=found.turns,
         title=title,
@@ -115,10 +122,13 @@ def links(found: View, web_url: str) -> list[tuple[str, str]]:
 
 
 def text_of_diff(found: View) -> str:
-    """The session's diff, or the last one that a turn reported."""
+    """The session's diff, or what its last turn had changed when it was cut short, or the last one that a turn
+    reported."""
     session, turns = found.session, found.turns
     if session.diff:
         return session.diff
+    if (last := found.unfinished.get(turns[-1].id) if turns else None) is not None:
+        return zlib.decompress(last.patch).decode("utf-8", "replace")
     results: list[dict[str, Any]] = [turn.result for turn in turns if turn.result]
     return next((str(result["diff"]) for result in reversed(results) if result.get("diff")), "")
 

@@ -30,6 +30,7 @@ from loops.turns.finishing.guard import guard
 from loops.turns.finishing.publish_turn import publish_turn
 from loops.turns.finishing.record_turn import Ending, record_turn
 from loops.turns.finishing.report import Report
+from loops.turns.finishing.unfinished import unfinished_of
 from loops.turns.finishing.whole_diff import whole_diff
 
 SECRETS = ("secret", "env_file", "credential_file")
@@ -53,9 +54,14 @@ async def finish_turn(loop: Loop, session: Session, action: decide.FinishTurn) -
         # first, as after any step, be it that the App was uninstalled or suspended, or the repository is gone
         await repo.refresh_name()
     ending = await _publish(loop, repo, session, turn, report.result) if publishes else Ending(verdict)
-    if ending is not None:
-        verdict = await _explained(loop, session, turn, ending.verdict)
-        await record_turn(loop, session, turn, report, replace(ending, verdict=verdict))
+    if ending is None:
+        return
+    verdict = await _explained(loop, session, turn, ending.verdict)
+    cut_short = ending.published is None and verdict.kind != "nothing"
+    work = await unfinished_of(loop, repo, session, turn, report.result) if cut_short else None
+    if ending.findings is not None:
+        await _forget_secrets(loop.database, turn, report.result, ending.findings)
+    await record_turn(loop, session, turn, report, replace(ending, verdict=verdict, unfinished=work))
 
 
 def _judge(session: Session, turn: Turn, report: Report, before: Spent) -> TurnVerdict:
@@ -85,8 +91,7 @@ async def _publish(loop: Loop, repo: RepositoryHandle, session: Session, turn: T
         return Ending(TurnVerdict("failed", Reason.NO_ACCESS, LOST_RIGHT.format(login=login)))
     findings = await guard(loop, repo, session, turn, result)
     if not findings.publishable:
-        await _forget_secrets(loop.database, turn, result, findings)
-        return _refused("\n".join(sentences(findings.refusals)))
+        return replace(_refused("\n".join(sentences(findings.refusals))), findings=findings)
     try:
         published = await publish_turn(loop, repo, session, turn, result)
         diff = await whole_diff(loop, repo, session, turn, published.head)

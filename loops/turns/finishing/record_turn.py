@@ -9,6 +9,7 @@ from github.publishing.publish import Published
 from k8s.runner.protocol import Result
 from loops.boxes.box import ONCE_MORE, restart_turn
 from loops.context import Loop
+from loops.guards import Findings
 from loops.guards.model import shown
 from loops.runtimes import registry
 from loops.sessions.agent_conversation import forget, keep
@@ -19,6 +20,7 @@ from loops.store.states import SessionStatus, TurnStatus
 from loops.store.tables import Blob, Session, Turn
 from loops.turns.finishing.classify_result import TurnVerdict
 from loops.turns.finishing.report import Report
+from loops.turns.finishing.unfinished import Unfinished, in_words, keep_unfinished, why_cut_short
 from loops.turns.finishing.whole_diff import WholeDiff
 from loops.turns.try_again import try_again
 
@@ -28,11 +30,16 @@ LEFT_OUT = 20  # things left out of a commit that are named
 
 @dataclass(frozen=True)
 class Ending:
-    """How a turn ended, with its publication and the diff of its whole branch if it was published."""
+    """How a turn ended, with its publication and the diff of its whole branch if it was published.
+
+    `findings` are those of the guards that refused it, `unfinished` the work of a turn that is not published.
+    """
 
     verdict: TurnVerdict
     published: Published | None = None
     diff: WholeDiff | None = None
+    findings: Findings | None = None
+    unfinished: Unfinished | None = None
 
 
 async def record_turn(loop: Loop, session: Session, turn: Turn, report: Report, ending: Ending) -> None:
@@ -43,6 +50,8 @@ async def record_turn(loop: Loop, session: Session, turn: Turn, report: Report, 
         fresh = await locked(tx, Session, session.id)
         if row.status is not TurnStatus.REPORTED:
             return
+        if ending.unfinished is not None:
+            await keep_unfinished(tx, row, ending.unfinished, why_cut_short(verdict), loop.clock())
         if verdict.kind == "again" and row.lost == 0:
             await _once_more(tx, row, f"{verdict.note} {ONCE_MORE}".strip(), loop.clock())
             return
@@ -63,6 +72,9 @@ async def record_turn(loop: Loop, session: Session, turn: Turn, report: Report, 
             move_turn(row, TurnStatus.CANCELLED if verdict.kind == "cancelled" else TurnStatus.FAILED)
             row.error = verdict.reason or verdict.kind
             _note(fresh, verdict.note)
+            if ending.unfinished is not None:
+                page = f"{loop.options.public_url}/sessions/{fresh.public_id}/turns/{row.number}/patch"
+                _note(fresh, in_words(ending.unfinished, page))
         if verdict.reason != "push_refused":
             await tx.execute(delete(Blob).where(Blob.turn_id == turn.id))
 

@@ -26,6 +26,7 @@ from loops.store.database import Database
 from loops.store.locking import locked
 from loops.store.states import SessionStatus, TurnStatus
 from loops.store.tables import Box, Repository, Session, Turn
+from loops.turns.preparing import unfinished_work
 from loops.turns.preparing.admission import admit
 from loops.turns.preparing.env import env_of
 from loops.turns.preparing.limits import limits_of
@@ -91,6 +92,8 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
         turn.runtime, turn.model = chosen.runtime.name, chosen.model
         turn.profile_id = chosen.profile.id if chosen.profile else None
         turn.spec = spec
+        if told.left_work is not None:
+            await unfinished_work.give(tx, turn, told.left_work)
         turn.limits = limits
         turn.base_sha = start.sha
         move_turn(turn, TurnStatus.READY)

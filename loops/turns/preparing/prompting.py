@@ -21,9 +21,12 @@ from loops.sessions.ask_columns import ask_of
 from loops.sessions.recap import recap
 from loops.sessions.snapshots import settings, turns_of
 from loops.store.tables import Session, Turn
+from loops.store.work_tables import UnfinishedWork
+from loops.turns.preparing import unfinished_work
 from loops.turns.preparing.earlier_attempts import earlier_attempts
 from loops.turns.preparing.env import Wanted
 from loops.turns.preparing.start import StartingPoint
+from loops.turns.preparing.unfinished_work import unfinished_before
 
 GUIDANCE = ("AGENTS.md", "CLAUDE.md")
 LEFT_OUT = 20  # things that the turn before left behind that are named
@@ -36,6 +39,7 @@ class Told:
 
     text: str
     files: tuple[BoxFile, ...] = ()
+    left_work: UnfinishedWork | None = None
 
 
 async def prompt_of(
@@ -51,6 +55,7 @@ async def prompt_of(
     ask = ask_of(turn)
     async with loop.database.read() as tx:
         before = [each for each in await turns_of(tx, session.id) if each.number < turn.number]
+        left = await unfinished_before(tx, turn)
         earlier = await earlier_attempts(tx, turn) if isinstance(ask.about, RedChecks) else ()
     config = settings(session.config)
     guidance = await _guidance(repo, start.base_sha)
@@ -80,11 +85,12 @@ async def prompt_of(
                 for path in (description.PATH, description.SCHEMA_PATH)
             )
         ),
+        left_work=unfinished_work.told(left, turn.marker) if left is not None else None,
     )
     text = render(await _prompt(repo, session, turn, ask, about, told, earlier))
     guides = (BoxFile(f"{{turn_dir}}/guidance/{name}", content) for name, content in guidance)
     schema = BoxFile(description.SCHEMA_PATH, description.schema().encode())
-    return Told(text, (*guides, schema, BoxFile(description.PATH, b"", read_back=True)))
+    return Told(text, (*guides, schema, BoxFile(description.PATH, b"", read_back=True)), left)
 
 
 def _protection(config: RepositoryConfig) -> contexts.Protection:

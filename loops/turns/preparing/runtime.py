@@ -17,6 +17,7 @@ from loops.sessions.agent_conversation import conversation_of
 from loops.sessions.ask import RedChecks
 from loops.sessions.ask_columns import ask_of, options_json
 from loops.store.tables import Profile, Repository, Session, Turn
+from loops.turns.preparing import unfinished_work
 from loops.turns.preparing.env import Wanted
 from loops.turns.preparing.prompting import Told
 from loops.turns.preparing.start import StartingPoint
@@ -86,7 +87,10 @@ def spec_of(
         "files": [file_to_json(file) for file in (*told.files, *invocation.files) if not file.secret],
         "evidence": [
             {"path": f"logs/{name}", "url": f"/turns/{turn.public_id}/evidence/{name}"}
-            for name in (about.logs if isinstance(about, RedChecks) else ())
+            for name in (
+                *(about.logs if isinstance(about, RedChecks) else ()),
+                *((unfinished_work.NAME,) if told.left_work else ()),
+            )
         ],
         "env_file": wanted.spec() if wanted else None,
     }

@@ -3,6 +3,7 @@
 A change of a template shows in `golden/`. One that changes what an agent is told raises `VERSION` as well.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 from loops.prompts.contexts import (
@@ -12,6 +13,7 @@ from loops.prompts.contexts import (
     FailedCheck,
     Guidance,
     IssuePrompt,
+    LeftWork,
     LogFile,
     Prompt,
     Protection,
@@ -38,6 +40,9 @@ TURN = TurnContext(
     lfs=True,
     description=Description("{turn_dir:m1}/description.json", "{turn_dir:m1}/description.schema.json"),
 )
+CUT_SHORT = replace(
+    TURN, left_work=LeftWork("{turn_dir:m1}/logs/unfinished.patch", 900, "The time was up", ("shop/total.py",), 2)
+)
 EXAMPLES: dict[str, Prompt] = {
     "issue": IssuePrompt(
         TURN,
@@ -46,7 +51,7 @@ EXAMPLES: dict[str, Prompt] = {
         Text("bob", "0.1 + 0.2 gives 0.30000000000000004.", "description"),
         (Text("eve", "Only with VAT.", "comment", "2026-11-01T09:00:00Z"),),
     ),
-    "pull": PullRequestPrompt(TURN, 8, "Round totals", Text("bob", "Uses `round`.", "description")),
+    "pull": PullRequestPrompt(CUT_SHORT, 8, "Round totals", Text("bob", "Uses `round`.", "description")),
     "review": ReviewPrompt(
         TURN,
         8,

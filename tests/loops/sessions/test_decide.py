@@ -163,6 +163,11 @@ def checks(state: str, *, asked: float = 200, again: float | None = None, sha: s
             Finish(CANCELLED, reason="cancelled by ann"),
         ),
         (
+            "cancel keeps what a turn had changed that has ended by then",
+            replace(NEW, turns=(REPORTED,), cancel_by="ann"),
+            FinishTurn(1),
+        ),
+        (
             "cancel of a queued turn ends at once",
             replace(NEW, cancel_by="ann"),
             Finish(CANCELLED, reason="cancelled by ann"),
