@@ -1,5 +1,7 @@
 """The database is away, or takes no writes: who asks hears it in words, and the log says it once."""
 
+from collections.abc import AsyncIterator
+
 import httpx
 import pytest
 from sqlalchemy import text
@@ -7,7 +9,7 @@ from sqlalchemy.exc import OperationalError
 from starlette.applications import Starlette
 from structlog.testing import capture_logs
 
-from app.web.outage import TELL_SECONDS, handlers, is_outage
+from app.web.outage import TELL_SECONDS, handlers, is_outage, until_outage
 from app.web.state import AppState
 from tests.app.web.pages.seeding import seed
 from tests.app.web.test_webhooks import COMMENT, deliver
@@ -98,3 +100,13 @@ def test_a_mistake_of_ours_is_no_outage() -> None:
     assert not is_outage(KeyError("x"))
     for words in ("database or disk is full", "attempt to write a readonly database", "unable to open database file"):
         assert is_outage(said(words))
+
+
+async def test_a_stream_ends_where_the_database_goes_away_and_not_over_a_mistake() -> None:
+    async def stream(error: Exception) -> AsyncIterator[int]:
+        yield 1
+        raise error
+
+    assert [each async for each in until_outage(stream(ConnectionResetError("gone")))] == [1]
+    with pytest.raises(KeyError):
+        [each async for each in until_outage(stream(KeyError("x")))]
