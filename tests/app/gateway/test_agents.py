@@ -4,8 +4,10 @@ import asyncio
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from aiohttp import web
 from structlog.testing import CapturingLogger
 
 from app.settings import Settings
@@ -18,6 +20,7 @@ from loops.runtimes.scripted.replies import Reply, Shell
 from loops.runtimes.scripted.server import ModelServer
 from tests.app.gateway.door import MODEL, TURN_TOKEN, Answer, Door, door, streamed
 from tests.app.gateway.test_passing import MESSAGES, RESPONSES
+from tests.loops.gateway.carriers.frames import chunk
 from tests.loops.runtimes.box import Box, Ran
 from tests.tools import need
 
@@ -97,3 +100,32 @@ async def test_a_chatgpt_login_stays_here_and_what_proves_it_is_put_in(settings:
         assert asked.headers["chatgpt-account-id"] == "acc-1"
         assert asked.headers["originator"] == "codex_exec" and asked.headers["version"].count(".") == 2
         assert {each.path for each in opened.provider.asked} == {"/base/responses"}
+
+
+async def test_claude_code_works_at_bedrock_and_asks_for_nothing_that_bedrock_lacks(
+    settings: Settings, tmp_path: Path
+) -> None:
+    about_it = {"id": "m1", "type": "message", "role": "assistant", "model": MODEL, "content": list[str]()}
+    usage = {"input_tokens": 9, "output_tokens": 1}
+    told: list[dict[str, Any]] = [
+        {"type": "message_start", "message": {**about_it, "stop_reason": None, "usage": usage}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "It is done."}},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn", "stop_sequence": None}, "usage": usage},
+        {"type": "message_stop", "amazon-bedrock-invocationMetrics": {"inputTokenCount": 9}},
+    ]
+    stream = b"".join(map(chunk, told))
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        return await streamed(request, stream, **{"content-type": "application/vnd.amazon.eventstream"})
+
+    about = {"provider": "amazon-bedrock", "credential_kind": "aws_bearer_token"}
+    async with door(settings, answer, runtime="claude", profile=about) as opened:
+        ran = await run(opened, "claude", tmp_path, "amazon-bedrock", "aws_bearer_token")
+        assert (ran.outcome.error, ran.outcome.message) == (None, "It is done.")
+        (asked,) = opened.provider.asked
+        assert asked.body["anthropic_version"] == "bedrock-2023-05-31"
+        assert not {"model", "stream", "context_management"} & asked.body.keys()
+        lacking = ("claude-code", "oauth", "context-management", "advanced-tool-use", "thinking-")
+        assert not [beta for beta in asked.body.get("anthropic_beta", ()) if beta.startswith(lacking)]
