@@ -32,7 +32,7 @@ def postgres_server() -> Iterator[URL]:
 
 
 @contextlib.contextmanager
-def running_postgres() -> Iterator[URL]:
+def running_postgres(*, durable: bool = False) -> Iterator[URL]:
     """`GREENLOOP_TEST_POSTGRES`, else a cluster of our own on loopback."""
     if given := os.environ.get("GREENLOOP_TEST_POSTGRES"):
         yield make_url(given)
@@ -55,8 +55,7 @@ def running_postgres() -> Iterator[URL]:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         options = [
-            "fsync=off",
-            "full_page_writes=off",
+            *([] if durable else ["fsync=off", "full_page_writes=off"]),
             "listen_addresses=127.0.0.1",
             f"unix_socket_directories={folder}",
         ]
