@@ -30,7 +30,7 @@ from github.webhooks.signature import sign
 from loops.store.migrations import upgrade
 from tests.bench.load import Load, drive
 from tests.github.contract.clients.foreign import FOLDER, HERE
-from tests.postgres import in_a_thread, running_postgres
+from tests.postgres import execute, in_a_thread, running_postgres
 
 SECRET = "a secret for the bench"
 BODY_BYTES = 10_000
@@ -63,6 +63,7 @@ def main() -> int:
         databases = {"greenloop": f"sqlite:///{folder}/greenloop.db"}
         if shutil.which("postgres"):
             server = stack.enter_context(running_postgres(durable=True))
+            in_a_thread(execute(server, "SELECT 1"))  # once it takes connections
             databases["on PostgreSQL"] = server.render_as_string(hide_password=False)
         for database in databases.values():
             in_a_thread(upgrade(database))
