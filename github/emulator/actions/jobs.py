@@ -1,15 +1,15 @@
 """The jobs of one workflow, in the order of their needs; a job that calls a workflow runs that one's jobs."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from github.emulator.actions import concurrency, reusable
 from github.emulator.actions.concurrency import Groups, Ticket
 from github.emulator.actions.language import matrix
-from github.emulator.actions.language.expressions import Scope, as_text, truth
-from github.emulator.actions.language.workflow import JobSpec, WorkflowSpec
+from github.emulator.actions.language.expressions import BadExpression, Scope, as_text, truth
+from github.emulator.actions.language.workflow import BadWorkflow, JobSpec, WorkflowSpec
 from github.emulator.actions.permissions import permissions
 from github.emulator.actions.runner import context
 from github.emulator.actions.runner.jobrun import JobRun
@@ -22,6 +22,8 @@ from github.emulator.store.store import Store
 from github.emulator.tokens import Mint
 
 Json = dict[str, Any]
+T = TypeVar("T")
+BAD = (BadWorkflow, BadExpression)
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class Jobs:
         return next((word for word in order if word in found), "success" if not found else "skipped")
 
     async def all(self) -> None:
-        """Run to the end. Raises `BadWorkflow` or `BadExpression` for what nobody can run."""
+        """Run to the end."""
         pending = dict(self._frame.spec.jobs)
         for key in list(pending):
             if self._only is not None and key not in self._only:
@@ -129,6 +131,22 @@ class Jobs:
         return scope_of(self._store, self._frame, needs, row, self._cancelled.is_set())
 
     async def _job(self, spec: JobSpec) -> None:
+        """A job; one of which nobody can tell what to run fails by itself, and the others go on."""
+        try:
+            await self._combinations(spec)
+        except BAD as error:
+            name = self._frame.name + (spec.name or spec.key)
+            job = acts.job_queued(self._forge, self._run, self._frame.key + spec.key, name, [], {})
+            self._fail(job, f"Error when evaluating the job {spec.key!r}: {error}")
+            self.results[spec.key] = {"result": "failure", "outputs": {}}
+
+    def _fail(self, job: Job, message: str) -> None:
+        """End a job that has not begun, with the word why: it has no log."""
+        at = {"path": ".github", "start_line": 1, "end_line": 1, "annotation_level": "failure"}
+        job.check.annotations.append({**at, "title": "", "message": message})
+        acts.job_completed(self._forge, job, "failure")
+
+    async def _combinations(self, spec: JobSpec) -> None:
         """All combinations of a job; its result is theirs together."""
         scope = self._scope(spec, {})
         if not scope.condition(spec.condition if spec.condition is not None else "success()"):
@@ -139,12 +157,13 @@ class Jobs:
         fail_fast = truth(strategy.get("fail-fast", True)) if len(rows) > 1 else False
         stop = asyncio.Event()
         if spec.uses is not None:
-            ends = await asyncio.gather(*[self._call(spec, row) for row in rows])
+            ends = await _all([self._call(spec, row) for row in rows])
         else:
-            jobs = [self._queue(spec, row) for row in rows]
+            planned = [self._planned(spec, row) for row in rows]
+            jobs = [acts.job_queued(self._forge, self._run, self._frame.key + spec.key, *each) for each in planned]
             about = [{"fail-fast": fail_fast, "job-index": n, "job-total": len(rows)} for n in range(len(rows))]
             tasks = [self._one(spec, job, stop, part) for job, part in zip(jobs, about, strict=True)]
-            results = await asyncio.gather(*tasks)
+            results = await _all(tasks)
             ends = [(result, job.outputs) for result, job in zip(results, jobs, strict=True)]
         outputs = {name: value for _, given in ends for name, value in given.items() if value}
         self.results[spec.key] = {"result": _together([result for result, _ in ends]), "outputs": outputs}
@@ -179,11 +198,11 @@ class Jobs:
         name = self._scope(spec, row).substitute(spec.name)
         return name if "${{" in spec.name else name + matrix.suffix(row)
 
-    def _queue(self, spec: JobSpec, row: Json) -> Job:
+    def _planned(self, spec: JobSpec, row: Json) -> tuple[str, list[str], Json]:
+        """The name, the labels and the values of one combination."""
         labels = self._scope(spec, row).value(spec.runs_on)
         shown = [as_text(item) for item in (labels if isinstance(labels, list) else [labels])]
-        name = self._frame.name + self._name(spec, row)
-        return acts.job_queued(self._forge, self._run, self._frame.key + spec.key, name, shown, row)
+        return self._frame.name + self._name(spec, row), shown, row
 
     def _skip(self, spec: JobSpec) -> None:
         """A skipped job has a check run and no log."""
@@ -194,24 +213,32 @@ class Jobs:
         self.results[spec.key] = {"result": conclusion, "outputs": {}}
 
     async def _one(self, spec: JobSpec, job: Job, stop: asyncio.Event, strategy: Json) -> str:
+        """One combination, to its end."""
+        try:
+            return await self._turn(spec, job, stop, strategy)
+        except BAD as error:
+            self._fail(job, f"Error when evaluating the job {spec.key!r}: {error}")
+            return "failure"
+
+    async def _turn(self, spec: JobSpec, job: Job, stop: asyncio.Event, strategy: Json) -> str:
         """One job: its turn in its group, its environment's approval, a free runner, and its steps."""
         scope, ending = self._scope(spec, job.matrix), asyncio.Event()
+        wanted, environment = concurrency.asked(spec.concurrency, scope), as_text(scope.value(_environment(spec)))
+        raw = spec.continue_on_error
+        forgiven = raw is not None and truth(scope.value(raw))
         watch = asyncio.create_task(_set_after(ending, self._cancelled, stop))
-        wanted = concurrency.asked(spec.concurrency, scope)
         group, ticket = (self._run.repository.id, wanted[0]) if wanted else None, Ticket(ending.set)
         try:
             if group is not None and wanted is not None:
                 self._office.groups.enter(group, ticket, wanted[1])
                 await first(ticket.turn, ending)
-            approved = await self._approved(job, as_text(scope.value(_environment(spec))), ending)
+            approved = await self._approved(job, environment, ending)
             conclusion = await self._steps(spec, job, strategy, ending) if approved else "failure"
         finally:
             watch.cancel()
             if group is not None:
                 self._office.groups.leave(group, ticket)
         acts.job_completed(self._forge, job, conclusion)
-        raw = spec.continue_on_error
-        forgiven = raw is not None and truth(self._scope(spec, job.matrix).value(raw))
         if conclusion == "failure" and strategy["fail-fast"] and not forgiven:
             stop.set()
         return "success" if forgiven and conclusion == "failure" else conclusion
@@ -260,6 +287,15 @@ def _environment(spec: JobSpec) -> Any:
 async def _set_after(target: asyncio.Event, *events: asyncio.Event) -> None:
     await first(*events)
     target.set()
+
+
+async def _all(parts: Iterable[Awaitable[T]]) -> list[T]:
+    """What all of them come to. Raises what the first raised that did, when all have ended."""
+    found = await asyncio.gather(*parts, return_exceptions=True)
+    for each in found:
+        if isinstance(each, BaseException):
+            raise each
+    return [each for each in found if not isinstance(each, BaseException)]
 
 
 def _together(conclusions: list[str]) -> str:

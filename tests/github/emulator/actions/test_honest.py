@@ -41,6 +41,28 @@ async def test_what_is_not_done_here_fails_and_says_so(
     assert words in await log_of(house, token, only["id"])
 
 
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        ("{runs-on: x, strategy: {matrix: {n: []}}, steps: [{run: 'true'}]}", "does not contain any values"),
+        ("{runs-on: x, if: 'fromJSON(github.ref)', steps: [{run: 'true'}]}", "fromJSON"),
+        ("{runs-on: '${{ fromJSON(github.ref) }}', steps: [{run: 'true'}]}", "fromJSON"),
+        ("{runs-on: x, concurrency: '${{ fromJSON(github.ref) }}', steps: [{run: 'true'}]}", "fromJSON"),
+        ("{runs-on: x, environment: '${{ fromJSON(github.ref) }}', steps: [{run: 'true'}]}", "fromJSON"),
+    ],
+)
+async def test_a_job_that_cannot_be_evaluated_fails_alone_and_ends_before_its_run_does(
+    house: House, token: str, bad: str, words: str
+) -> None:
+    workflow = f"on: push\njobs:\n  a: {{runs-on: x, steps: [{{run: sleep 0.3}}]}}\n  bad: {bad}\n"
+    run, jobs = await pushed(house, token, workflow)
+    assert run["conclusion"] == "failure"
+    assert {each["name"]: each["conclusion"] for each in jobs} == {"a": "success", "bad": "failure"}
+    check = next(each["id"] for each in jobs if each["name"] == "bad")
+    [said] = (await house.ask("GET", f"{REPO}/check-runs/{check}/annotations", token)).json()
+    assert words in said["message"]
+
+
 async def test_jobs_of_other_systems_fail(house: House, token: str) -> None:
     workflow = """
 on: push
