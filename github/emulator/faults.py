@@ -4,7 +4,7 @@ Kinds for REST calls: `error` (answers `status`), `secondary_limit` (403 or 429 
 `primary_limit` (403, nothing remaining), `slow` (waits `seconds`), `lost_answer` (does what was asked, and answers
 `status`), `token_lag` (a fresh installation token fails its first `calls` calls), `log_missing` (the log blob answers
 404), and `lag`: what was just written is not there yet, for the first `calls` calls about it, or for `seconds` where
-these are given. `what` says which writing (LAGS):
+these are given, and no call is for longer than `LONGEST_LAG`. `what` says which writing (LAGS):
 
 - `ref`: reading a branch or ref that was just made or moved answers 404
 - `ref_update`: moving a ref answers 422 "Reference update failed"
@@ -33,6 +33,8 @@ CI_KINDS = ("ci_delay", "ci_lost", "ci_approval", "ci_conclusion")
 OTHER_KINDS = ("token_lag", "log_missing", "lag", "unassignable_bots")
 KINDS = CALL_KINDS + HOOK_KINDS + CI_KINDS + OTHER_KINDS
 LAGS = ("ref", "ref_update", "pull", "pull_read", "comments", "checks", "runs", "activity")
+LONGEST_LAG = 60.0
+"""Seconds after which also what is counted in calls is there: however seldom somebody looks, GitHub is late by time."""
 _LOST = {"answer": "lost_answer", "webhook": "drop", "run": "ci_lost"}
 
 
@@ -154,6 +156,8 @@ class Faults:
         """Whether `thing`, written `age` seconds ago, is not there yet; asking counts as a call about it."""
         for rule in self.rules:
             if rule.kind != "lag" or not fnmatch.fnmatchcase(what, rule.what):
+                continue
+            if not rule.seconds and age >= LONGEST_LAG:
                 continue
             key = (rule.id, what, thing)
             if key not in self._asked and not (rule.seconds and age >= rule.seconds) and not rule.spend():

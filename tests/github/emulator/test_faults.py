@@ -45,6 +45,14 @@ async def test_a_pull_request_of_a_branch_just_pushed_has_no_commits_at_first(ho
     assert [(await house.ask("GET", f"{REPO}/pulls/1", token)).status_code for _ in range(2)] == [404, 200]
 
 
+async def test_a_lag_in_calls_ends_by_itself_where_nobody_asks_for_long(house: House, token: str) -> None:
+    house.local.hub.faults.lag("ref", calls=9)
+    await house.commit(token, "topic", {"b.txt": "x"}, base="main")
+    assert (await house.ask("GET", f"{REPO}/git/ref/heads/topic", token)).status_code == 404
+    house.local.hub.clock.advance(61)
+    assert (await house.ask("GET", f"{REPO}/git/ref/heads/topic", token)).status_code == 200
+
+
 async def test_a_lag_in_seconds_ends_by_itself(house: House, token: str) -> None:
     house.local.hub.faults.lag("pull", seconds=30)
     await house.commit(token, "topic", {"b.txt": "x\n"}, base="main")

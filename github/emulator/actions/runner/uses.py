@@ -56,6 +56,8 @@ async def use(place: Place, name: str, inputs: dict[str, str]) -> dict[str, str]
         return {}
     if re.fullmatch(r"actions/cache(/(restore|save))?", action):
         place.log.line(f"Cache not found for input keys: {inputs.get('key', '')}")
+        if inputs.get("fail-on-cache-miss", "").lower() == "true":
+            raise CannotDo(f"Failed to restore cache entry. Exiting as fail-on-cache-miss is set: {inputs.get('key')}")
         return {"cache-hit": ""}
     if action == "actions/upload-artifact":
         return artifacts.upload(place.store, place.run, place.space.checkout, place.log, inputs)

@@ -28,6 +28,10 @@ def job(body: str) -> str:
         ("    steps: [{uses: actions/checkout@v4, with: {repository: acme/none}}]", "acme/none is not on the local"),
         ("    services: {db: {image: postgres}}\n    steps: [{run: 'true'}]", "it cannot do `services:`"),
         ("    container: python:3.13\n    steps: [{run: 'true'}]", "it cannot do `container:`"),
+        (
+            "    steps: [{uses: actions/cache@v4, with: {key: k, fail-on-cache-miss: true}}]",
+            "fail-on-cache-miss is set",
+        ),
         ("    steps: [{uses: actions/setup-java@v4}]", "there is no java on this machine"),
     ],
 )
