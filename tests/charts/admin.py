@@ -3,10 +3,14 @@ of the images on this machine."""
 
 import asyncio
 import contextlib
+import functools
 import re
 import shutil
 import tempfile
+import textwrap
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +45,7 @@ class Admin:
         for name, tool in (("helm", program), ("kubectl", "kubectl")):
             (tools / name).symlink_to(need(tool))
         (folder / "charts").symlink_to(ROOT / "charts")
+        self.agents = Agents(folder / "agents")
         (folder / "app.private-key.pem").write_text(local.app.private_key)
         self._env = {
             "PATH": f"{tools}:/usr/bin:/bin",
@@ -95,6 +100,40 @@ class Admin:
         return found
 
 
+class Agents:
+    """What agents run and ask for, by HTTP, as they see no folder of this machine. `asked` are the paths so far."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir()
+        self.asked: list[str] = []
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Files, self))
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def command(self, script: str) -> str:
+        """The command line of an agent that runs `script`, in which `{url}` is where it asks."""
+        url = f"http://127.0.0.1:{self._server.server_port}"
+        (self.folder / "agent.py").write_text(textwrap.dedent(script).replace("{url}", url))
+        return f"python3 -c \"import urllib.request as web; exec(web.urlopen('{url}/agent.py').read())\""
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class _Files(SimpleHTTPRequestHandler):
+    def __init__(self, agents: Agents, *about: Any) -> None:
+        self._agents = agents
+        super().__init__(*about, directory=str(agents.folder))
+
+    def do_GET(self) -> None:
+        self._agents.asked.append(self.path)
+        super().do_GET()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
 @contextlib.asynccontextmanager
 async def administrator(local: LocalGitHub, program: str) -> AsyncIterator[Admin]:
     """One with that helm, and a cluster without anything of ours."""
@@ -102,6 +141,10 @@ async def administrator(local: LocalGitHub, program: str) -> AsyncIterator[Admin
     folder.chmod(0o711)  # PostgreSQL runs as another user
     try:
         async with small_cluster(folder / "cluster", programs=programs(), pace=0.1, restart_seconds=0.2) as cluster:
-            yield Admin(cluster, local, folder / "admin", program)
+            admin = Admin(cluster, local, folder / "admin", program)
+            try:
+                yield admin
+            finally:
+                await asyncio.to_thread(admin.agents.close)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

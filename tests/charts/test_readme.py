@@ -6,13 +6,12 @@ starts the programs of the images on this machine: web, worker, migration, Postg
 
 import json
 import re
-import sys
-import textwrap
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx
 import pytest
+import yaml
 
 from github.emulator import LocalGitHub
 from tests.charts.admin import ROOT, Admin, administrator, commands
@@ -58,10 +57,8 @@ async def test_the_page_for_helm_brings_up_a_trial_that_goes_from_a_mention_to_g
     # the pod of a test that succeeded is gone
     assert "takes a signed ping (200) and refuses a forged one (401)" in admin.logs()
 
-    (admin.folder / "agent.py").write_text(textwrap.dedent(AGENT))
-    (admin.folder / "values.yaml").write_text(
-        f"settings: {{RUNTIME: command, COMMAND: env {sys.executable} {admin.folder}/agent.py, SETTLE_SECONDS: 0}}"
-    )
+    settings = {"RUNTIME": "command", "COMMAND": admin.agents.command(AGENT), "SETTLE_SECONDS": 0}
+    (admin.folder / "values.yaml").write_text(yaml.safe_dump({"settings": settings}))
     await admin.run("helm -n greenloop upgrade greenloop charts/greenloop --reuse-values -f values.yaml")
     for name in ("deployment/greenloop-web", "deployment/greenloop-worker", "statefulset/greenloop-postgresql"):
         await admin.run(f"kubectl -n greenloop rollout status {name} --timeout=180s")

@@ -1,7 +1,5 @@
 """A release that is upgraded, and rolled back, while agents work: no turn is lost, and none runs twice."""
 
-import sys
-import textwrap
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -20,14 +18,15 @@ pytestmark = pytest.mark.timeout(900)
 REPOSITORY = "acme/widgets"
 # Notes each start, and works until the test lets it go.
 AGENT = """
-import os, pathlib, time
-folder = pathlib.Path({folder!r})
-with (folder / "begun").open("a") as begun:
-    begun.write("begun\\n")
-while not (folder / "go").exists():
+import pathlib, time, urllib.error, urllib.request
+urllib.request.urlopen("{url}/begun").close()
+while True:
     print("at work", flush=True)
-    time.sleep(0.2)
-(folder / "go").unlink()
+    try:
+        urllib.request.urlopen("{url}/go").close()
+        break
+    except urllib.error.HTTPError:
+        time.sleep(0.2)
 pathlib.Path("value.txt").write_text("right")
 """
 
@@ -43,10 +42,10 @@ class Release:
 
     def __init__(self, admin: Admin, database: str) -> None:
         self.admin = admin
-        self.go = admin.folder / "go"
-        (admin.folder / "agent.py").write_text(textwrap.dedent(AGENT.format(folder=str(admin.folder))))
+        self.go = admin.agents.folder / "go"
+        (admin.agents.folder / "begun").touch()
         github = {"appId": admin.local.app.id, "apiUrl": admin.local.api_url, "webUrl": admin.local.web_url}
-        command = f"env {sys.executable} {admin.folder}/agent.py"
+        command = admin.agents.command(AGENT)
         self.values = {
             "github": github,
             "publicUrl": "https://greenloop.example.com",
@@ -86,6 +85,7 @@ class Release:
                 return [pull["draft"] for pull in pulls] == [False] * count
 
             await self.admin.until(ready)
+            self.go.unlink()
             pulls = (await http.get("/pulls?state=open")).json()
             return [len((await http.get(f"/pulls/{pull['number']}/commits")).json()) for pull in pulls]
 
@@ -96,8 +96,7 @@ class Release:
 
     def starts(self) -> int:
         """How many agents have begun."""
-        noted = self.admin.folder / "begun"
-        return len(noted.read_text().splitlines()) if noted.exists() else 0
+        return self.admin.agents.asked.count("/begun")
 
 
 @pytest.mark.parametrize("database", ["postgresql", "sqlite"])
