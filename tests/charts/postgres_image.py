@@ -14,6 +14,8 @@ if os.getuid() == 0:  # PostgreSQL refuses to run as root; in the chart's pod it
     os.setgid(nobody.pw_gid)
     os.setuid(nobody.pw_uid)
 os.chdir(data.parent)
+data.mkdir(exist_ok=True)
+data.chmod(0o700)  # as the image does: what fsGroup adds to it, PostgreSQL refuses
 if not (data / "PG_VERSION").exists():
     word = data.parent / "password"
     word.write_text(os.environ["POSTGRES_PASSWORD"])
