@@ -2,28 +2,11 @@
 
 from typing import Any
 
-from sqlalchemy import (
-    ForeignKey,
-    Index,
-    SmallInteger,
-    String,
-    UniqueConstraint,
-    false,
-    text,
-)
+from sqlalchemy import ForeignKey, Index, SmallInteger, String, UniqueConstraint, false, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from loops.store.base import Base, Key
-from loops.store.states import (
-    Lane,
-    Origin,
-    PullState,
-    SessionStatus,
-    SubjectKind,
-    Trigger,
-    TurnKind,
-    TurnStatus,
-)
+from loops.store.states import Lane, Origin, PullState, SessionStatus, SubjectKind, Trigger, TurnKind, TurnStatus
 
 _WAITS = "status = 'new' AND lease_until IS NULL"
 _HELD = "lease_until IS NOT NULL"
