@@ -22,8 +22,8 @@ from github.client.errors import Unreachable
 from loops.boxes.reaper import reap
 from loops.boxes.troubles import follow_troubles
 from loops.context import Loop
+from loops.deliveries.missed_deliveries import redeliver_missed
 from loops.engine.parts import parts
-from loops.requests.missed_deliveries import redeliver_missed
 from loops.store import schema
 from loops.store.background import end
 from loops.store.bus import WORK

@@ -20,7 +20,7 @@ from loops.checks.start_checks import start_checks
 from loops.comments.update_comment import update_comment
 from loops.context import Loop
 from loops.conversations.pull_state import ENDS, may_be_late
-from loops.requests.uninstalled import UNINSTALLED_TRIES, is_uninstalled, uninstalled
+from loops.deliveries.uninstalled import UNINSTALLED_TRIES, is_uninstalled, uninstalled
 from loops.sessions import decide
 from loops.sessions.finish import finish, mark_ready
 from loops.sessions.reasons import Reason

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from loops.context import Loop
+from loops.deliveries.route import route
+from loops.deliveries.route_batch import route_batch
 from loops.engine.advance import advance
 from loops.engine.places import Places
-from loops.requests.route import route
-from loops.requests.route_batch import route_batch
 from loops.store.bus import wait
 from loops.store.claims import Claims, left_behind, next_due
 from loops.store.states import Lane

@@ -1,1 +1,1 @@
-"""What was asked, and what GitHub told: deliveries and API calls turned into one decision each."""
+"""What people ask for, by words, buttons, labels or the API: who may, and what comes of it."""

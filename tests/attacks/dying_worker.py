@@ -14,8 +14,8 @@ from typing import Any
 from app.process.worker import run
 from app.settings import Settings
 from github.webhooks.outcomes import Request
+from loops.deliveries import route
 from loops.engine import advance
-from loops.requests import route
 from loops.requests.take_request import take_request
 from loops.sessions.decide import Prepare
 from loops.turns.preparing.prepare import prepare

@@ -16,8 +16,8 @@ from app.process.worker import run as run_worker
 from app.web.metrics import Figures
 from loops.checks import distiller as distilling
 from loops.checks.distiller import AboutLog, Distiller
+from loops.deliveries import poison
 from loops.offload import Offload, Withheld
-from loops.requests import poison
 from loops.store.tables import Delivery
 from tests.attacks.dying_worker import POISON
 from tests.e2e.house import House, house

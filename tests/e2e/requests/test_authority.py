@@ -11,7 +11,7 @@ from app.process.wiring import open_loop
 from github.emulator.acts import installations
 from github.webhooks import deliveries
 from loops.context import Loop
-from loops.requests.missed_deliveries import NOT_REPLAYED, redeliver_missed
+from loops.deliveries.missed_deliveries import NOT_REPLAYED, redeliver_missed
 from loops.store.base import Base
 from loops.store.tables import Audit, Delivery, Installation, Turn
 from tests.e2e.acts import RIGHT, asked, calls, comment_says, own_check, runs

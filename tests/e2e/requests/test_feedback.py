@@ -8,7 +8,8 @@ import pytest
 
 from k8s.boxes import BoxesUnavailable
 from k8s.local import LocalBoxes
-from loops.requests import route, run
+from loops.deliveries import route
+from loops.requests import run
 from loops.turns.preparing.prepare import UNREACHABLE
 from tests.e2e.acts import GROW, RIGHT, asked, calls, comment_says, own_check, press, runs, said
 from tests.e2e.house import CHECK, House, house

@@ -12,7 +12,7 @@ from github.client import permanent_errors
 from github.emulator.acts import installations, repositories
 from github.emulator.options import EmulatorOptions
 from loops.conversations.cancelling import cancel
-from loops.requests.missed_deliveries import redeliver_missed
+from loops.deliveries.missed_deliveries import redeliver_missed
 from loops.store.locking import locked
 from loops.store.tables import Delivery, Installation, Session
 from tests.e2e.house import REPOSITORY, House, house

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from app.process.wiring import open_loop
 from loops.boxes.reaper import reap
-from loops.requests.missed_deliveries import redeliver_missed
+from loops.deliveries.missed_deliveries import redeliver_missed
 from loops.store.database import async_url
 from loops.store.retention import forget_old
 from tests.e2e.house import House, house

@@ -16,10 +16,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from github.webhooks.events import BadPayload
 from github.webhooks.outcomes import Actor, LifecycleEvent, Outcome, Repo
 from loops.context import Loop
-from loops.requests.check_hints import DEBOUNCE
-from loops.requests.poison import LARGE, read_delivery
-from loops.requests.record import record
-from loops.requests.triage import Branch, Head, Known, ReadDelivery, Triage, branches, heads, looks, triage
+from loops.deliveries.check_hints import DEBOUNCE
+from loops.deliveries.poison import LARGE, read_delivery
+from loops.deliveries.record import record
+from loops.deliveries.triage import Branch, Head, Known, ReadDelivery, Triage, branches, heads, looks, triage
 from loops.sessions.known_accounts import remember_installation, remember_repository
 from loops.sessions.reasons import Outcome as SessionOutcome
 from loops.store.bus import WORK

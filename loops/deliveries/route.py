@@ -8,15 +8,15 @@ from github.client.permanent_errors import most_tries
 from github.webhooks.events import BadPayload
 from github.webhooks.outcomes import Change, Declined, Hint, Ignored, LifecycleEvent, Outcome, Request
 from loops.context import Clock, Loop
+from loops.deliveries.check_hints import take_hint, take_opened
+from loops.deliveries.lifecycle_events import take_lifecycle_event
+from loops.deliveries.poison import say_so, set_aside, understood
+from loops.deliveries.record import record
+from loops.deliveries.triage import NOT_OURS
+from loops.deliveries.uninstalled import UNINSTALLED_TRIES, is_uninstalled, uninstalled
 from loops.offload import Withheld
-from loops.requests.check_hints import take_hint, take_opened
 from loops.requests.decision import Decision
-from loops.requests.lifecycle_events import take_lifecycle_event
-from loops.requests.poison import say_so, set_aside, understood
-from loops.requests.record import record
 from loops.requests.take_request import decline, take_request
-from loops.requests.triage import NOT_OURS
-from loops.requests.uninstalled import UNINSTALLED_TRIES, is_uninstalled, uninstalled
 from loops.store.begun import begun
 from loops.store.database import Database
 from loops.store.tables import Delivery, Installation

@@ -5,7 +5,7 @@ import re
 from github.client.errors import NotFound
 from github.webhooks.outcomes import Change, LifecycleEvent
 from loops.context import Loop
-from loops.requests.lifecycle_events import take_lifecycle_event
+from loops.deliveries.lifecycle_events import take_lifecycle_event
 
 UNINSTALLED_TRIES = 3  # a new installation may not be known everywhere for a moment
 _INSTALLATION = re.compile(r"/app/installations/\d+(?:/access_tokens)?\Z")

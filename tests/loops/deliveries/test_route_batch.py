@@ -14,9 +14,9 @@ from github.webhooks.identity import Me
 from github.webhooks.outcomes import Repo
 from loops.context import Loop
 from loops.conversations.asking import take
-from loops.requests import route_batch as routing
-from loops.requests.poison import LARGE
-from loops.requests.route_batch import route_batch
+from loops.deliveries import route_batch as routing
+from loops.deliveries.poison import LARGE
+from loops.deliveries.route_batch import route_batch
 from loops.sessions.known_accounts import remember_repository
 from loops.store.arrivals import Arrival, arrivals
 from loops.store.bus import WORK, Bus

@@ -10,7 +10,7 @@ from github.client.errors import GitHubError, Gone, Invalid, NotFound
 from github.webhooks import deliveries
 from github.webhooks.events import wanted
 from loops.context import Loop
-from loops.requests.delivery_mark import Mark
+from loops.deliveries.delivery_mark import Mark
 from loops.store.database import Database
 from loops.store.service_state import by_one_process, remember, remembered
 from loops.store.tables import Audit, Delivery, Installation

@@ -13,10 +13,10 @@ from loops.comments.broken_config import broken_config
 from loops.context import Loop
 from loops.conversations.finding import Topic, lock
 from loops.conversations.watching import watch, watch_again
+from loops.deliveries.late_checks import is_red, nothing_red, take_late
+from loops.deliveries.triage import nobody_waits
 from loops.requests.decision import Decision
 from loops.requests.labels import is_among, label_of
-from loops.requests.late_checks import is_red, nothing_red, take_late
-from loops.requests.triage import nobody_waits
 from loops.sessions.known_accounts import remember_installation, remember_person, remember_repository
 from loops.store.leases import make_due
 from loops.store.locking import locked

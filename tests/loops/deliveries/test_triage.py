@@ -20,7 +20,7 @@ from github.webhooks.outcomes import (
     Why,
 )
 from github.webhooks.sources import ThreadComment
-from loops.requests.triage import Known, ReadDelivery, branches, heads, looks, triage
+from loops.deliveries.triage import Known, ReadDelivery, branches, heads, looks, triage
 from loops.store.states import Lane
 
 REPO = Repo(7, "acme/widgets", 3)

@@ -17,9 +17,9 @@ from github.emulator.local import LocalGitHub
 from github.webhooks import deliveries
 from github.webhooks.deliveries import MOST_TRIES, LoggedDelivery
 from loops.context import Loop
-from loops.requests import missed_deliveries
-from loops.requests.delivery_mark import Mark
-from loops.requests.missed_deliveries import KEY, redeliver_missed
+from loops.deliveries import missed_deliveries
+from loops.deliveries.delivery_mark import Mark
+from loops.deliveries.missed_deliveries import KEY, redeliver_missed
 from loops.store.database import Database
 from loops.store.service_state import by_one_process, remembered
 from loops.store.tables import Installation
