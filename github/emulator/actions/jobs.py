@@ -11,7 +11,7 @@ from github.emulator.actions.language import matrix
 from github.emulator.actions.language.expressions import BadExpression, Scope, as_text, truth
 from github.emulator.actions.language.workflow import BadWorkflow, JobSpec, WorkflowSpec
 from github.emulator.actions.permissions import permissions
-from github.emulator.actions.runner import context
+from github.emulator.actions.runner import context, runners
 from github.emulator.actions.runner.jobrun import JobRun
 from github.emulator.acts import checks, installations
 from github.emulator.acts import runs as acts
@@ -200,9 +200,8 @@ class Jobs:
 
     def _planned(self, spec: JobSpec, row: Json) -> tuple[str, list[str], Json]:
         """The name, the labels and the values of one combination."""
-        labels = self._scope(spec, row).value(spec.runs_on)
-        shown = [as_text(item) for item in (labels if isinstance(labels, list) else [labels])]
-        return self._frame.name + self._name(spec, row), shown, row
+        labels = runners.labels_of(self._scope(spec, row).value(spec.runs_on))
+        return self._frame.name + self._name(spec, row), labels, row
 
     def _skip(self, spec: JobSpec) -> None:
         """A skipped job has a check run and no log."""

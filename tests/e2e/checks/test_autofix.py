@@ -67,7 +67,7 @@ async def refused(home: House, said: str) -> None:
 
 async def test_a_red_default_branch_gets_a_branch_and_a_pull_request_of_its_own(tmp_path: Path) -> None:
     jobs = "\n  ".join(
-        f"lint{n}: {{runs-on: x, steps: [{{uses: actions/checkout@v4}}, {{run: grep right value.txt}}]}}"
+        f"lint{n}: {{runs-on: ubuntu-latest, steps: [{{uses: actions/checkout@v4}}, {{run: grep right value.txt}}]}}"
         for n in range(4)
     )
     files = settings(default_branch=True) | {".github/workflows/lint.yml": LINT.format(jobs=jobs)}

@@ -12,6 +12,7 @@ jobs:
   test:
     runs-on: ubuntu-latest
     steps:
+      - uses: actions/checkout@v4
       - run: test "$(cat value.txt)" = right
   nightly:
     runs-on: ubuntu-latest
@@ -85,6 +86,7 @@ jobs:
     if: github.event.pull_request.draft == false
     runs-on: ubuntu-latest
     steps:
+      - uses: actions/checkout@v4
       - run: test "$(cat other.txt)" = right
 """
 

@@ -9,7 +9,7 @@ from tests.e2e.house import House, house
 
 PATH = ".github/greenloop.yml"
 RIGHT = "pathlib.Path('value.txt').write_text('right')"
-OTHER = "name: Deploy\non: [push]\njobs: {deploy: {runs-on: x, steps: [{run: exit 1}]}}\n"
+OTHER = "name: Deploy\non: [push]\njobs: {deploy: {runs-on: ubuntu-latest, steps: [{run: exit 1}]}}\n"
 
 
 def files(**found: Any) -> dict[str, str]:

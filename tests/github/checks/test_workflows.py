@@ -23,6 +23,7 @@ jobs:
   test:
     runs-on: ubuntu-latest
     steps:
+      - uses: actions/checkout@v4
       - name: Prepare
         run: echo "all well so far"
       - name: Run the tests

@@ -12,7 +12,10 @@ QUEUE: list[dict[str, Any]] = [
 ]
 WORKFLOW = """
 on: [pull_request, merge_group]
-jobs: {test: {runs-on: x, steps: [{uses: actions/checkout@v4}, {run: "test $(ls [a-z]*.new | wc -l) -le 2"}]}}
+jobs:
+  test:
+    runs-on: ubuntu-latest
+    steps: [{uses: actions/checkout@v4}, {run: "test $(ls [a-z]*.new | wc -l) -le 2"}]
 """
 ADD = "mutation($i: ID!) { enqueuePullRequest(input: {pullRequestId: $i}) { mergeQueueEntry { position } } }"
 DROP = "mutation($i: ID!) { dequeuePullRequest(input: {id: $i}) { mergeQueueEntry { position } } }"

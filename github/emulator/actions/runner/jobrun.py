@@ -1,4 +1,4 @@
-"""One job, really run: a clean checkout, its steps one after another, its log."""
+"""One job, really run: an empty workspace, its steps one after another, its log."""
 
 import asyncio
 import subprocess
@@ -11,7 +11,7 @@ import structlog
 
 from github.emulator.actions.language.expressions import BadExpression, Scope, as_text, truth
 from github.emulator.actions.language.workflow import BadWorkflow, JobSpec, StepSpec, WorkflowSpec
-from github.emulator.actions.runner import commands, composite, context, process, steps
+from github.emulator.actions.runner import commands, composite, context, process, runners, steps
 from github.emulator.actions.runner.hashing import hash_files
 from github.emulator.actions.runner.joblog import JobLog
 from github.emulator.actions.runner.uses import CannotDo, Place, use
@@ -137,14 +137,14 @@ class JobRun:
         return f"Run {first}"
 
     async def _set_up(self) -> None:
-        run, row = self.job.run, self.job.steps[0]
+        row = self.job.steps[0]
         _begin(row, self)
         scope = self.scope()
         self._env = {key: as_text(scope.value(value)) for key, value in self.workflow.env.items()}
         self._env |= self._values(self.spec.env, self.scope())
         self._minutes = float(as_text(scope.value(self.spec.timeout)) or MAX_MINUTES)
         self._deadline = min(self._deadline, time.monotonic() + self._minutes * 60)
-        if problem := unable(self.spec, self.job.labels):
+        if problem := unable(self.spec, scope.value(self.spec.runs_on)):
             raise CannotDo(problem)
         self.log.line("Current runner version: '2.330.0'")
         self.log.group("Operating System", ["Ubuntu", "24.04.3", "LTS"])
@@ -152,8 +152,6 @@ class JobRun:
         self.log.line("Secret source: Actions")
         self.log.line("Prepare workflow directory")
         self.log.line("Prepare all required actions")
-        url = f"{self.store.origins.web}/{run.repository.full_name}"
-        await asyncio.to_thread(self.space.fill, run.repository.git, run.checkout_sha, url)
         self.log.line(f"Complete job name: {self.job.name}")
         (self.space.temp / "event.json").write_text(as_text(self.github["event"]))
         _end(row, self, "success")
@@ -310,14 +308,11 @@ class JobRun:
             _end(row, self, "success")
 
 
-def unable(spec: JobSpec, labels: list[str]) -> str:
-    """What of a job is not done here, in words; empty where all is."""
+def unable(spec: JobSpec, runs_on: Any) -> str:
+    """What of a job, with `runs-on:` evaluated, is not done here, in words; empty where all is."""
     if spec.unable:
         return f"The local GitHub runs jobs on this machine without containers: it cannot do `{spec.unable}:`"
-    system = next((label for label in labels if label.lower().startswith(("windows", "macos"))), None)
-    if system is not None:
-        return f"The local GitHub runs jobs on this machine, which is no {system}"
-    return ""
+    return runners.refusal(runs_on)
 
 
 def _begin(row: Step, run: JobRun) -> None:

@@ -67,7 +67,7 @@ async def use(place: Place, name: str, inputs: dict[str, str]) -> dict[str, str]
 
 
 async def _checkout(place: Place, inputs: dict[str, str]) -> dict[str, str]:
-    """The commit of the run is checked out already; `repository`, `ref` and `path` are followed."""
+    """A checkout of the run's commit, or of what `repository` and `ref` say, in the folder `path`."""
     repository, mine = place.run.repository, True
     other = inputs.get("repository", repository.full_name)
     if other.lower() != repository.full_name.lower():
@@ -82,11 +82,12 @@ async def _checkout(place: Place, inputs: dict[str, str]) -> dict[str, str]:
     if sha is None:
         raise OSError(f"A branch or tag with the name '{wanted}' could not be found")
     url = f"{place.store.origins.web}/{repository.full_name}"
-    if wanted or path or not mine:
-        target = place.space.checkout / path if path else None
-        await asyncio.to_thread(place.space.fill, repository.git, sha, url, target)
+    workspace = place.space.checkout.resolve()
+    folder = (workspace / path).resolve()
+    if not folder.is_relative_to(workspace):
+        raise CannotDo(f"Repository path '{folder}' is not under '{workspace}'")
+    await asyncio.to_thread(place.space.fill, repository.git, sha, url, folder)
     if inputs.get("persist-credentials", "true").lower() != "false" and inputs.get("token"):
-        folder = place.space.checkout / path if path else place.space.checkout
         place.log.mask(await asyncio.to_thread(place.space.authorize, folder, place.store.origins.web, inputs["token"]))
     place.log.line(f"[command]/usr/bin/git log -1 --format=%H\n{sha}")
     return {"commit": sha, "ref": wanted or place.run.ref}

@@ -39,18 +39,18 @@ def base_environment() -> dict[str, str]:
 
 
 class Workspace:
-    """Folders of a job under one temporary folder: the checkout, a home, a temp folder, a folder for tools."""
+    """Folders of a job under one temporary folder: a home, a temp folder, one for tools, and that of the checkout,
+    which is empty until a step fills it."""
 
     def __init__(self, repository_name: str) -> None:
         self.root = Path(tempfile.mkdtemp(prefix="job-"))
         self.checkout = self.root / "work" / repository_name / repository_name
         self.home, self.temp, self.tools = self.root / "home", self.root / "temp", self.root / "tools"
-        for folder in (self.checkout.parent, self.home, self.temp, self.tools):
+        for folder in (self.checkout, self.home, self.temp, self.tools):
             folder.mkdir(parents=True)
 
-    def fill(self, source: GitRepository, sha: str, url: str, folder: Path | None = None) -> None:
-        """A clean checkout of a commit; its remote is the web host, not the folder it came from."""
-        target = folder or self.checkout
+    def fill(self, source: GitRepository, sha: str, url: str, target: Path) -> None:
+        """A clean checkout of a commit at `target`; its remote is the web host, not the folder it came from."""
         if target.exists():
             shutil.rmtree(target)
         git = ["git", "-c", "advice.detachedHead=false", "-c", "core.hooksPath=/dev/null"]

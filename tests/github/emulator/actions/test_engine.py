@@ -155,8 +155,8 @@ async def test_only_failed_jobs_run_again_and_the_others_stay(house: House, toke
     text = """
 on: push
 jobs:
-  good: {runs-on: x, steps: [{run: 'true'}]}
-  bad: {runs-on: x, steps: [{run: 'test -f "$FLAG"', env: {FLAG: FLAGFILE}}]}
+  good: {runs-on: ubuntu-latest, steps: [{run: 'true'}]}
+  bad: {runs-on: ubuntu-latest, steps: [{run: 'test -f "$FLAG"', env: {FLAG: FLAGFILE}}]}
 """.replace("FLAGFILE", str(house.folder / "flag"))
     run = (await runs_of(house, token, await push(house, token, text)))[0]["id"]
     before = {job["name"]: job["id"] for job in await jobs_of(house, token, run)}
@@ -180,7 +180,7 @@ async def test_cancelling_ends_the_whole_tree_of_a_job(house: House, token: str)
     mark = house.folder / "pid"
     text = f"""
 on: push
-jobs: {{a: {{runs-on: x, steps: [{{run: 'setsid sleep 300 & echo $! > {mark}; sleep 300'}}]}}}}
+jobs: {{a: {{runs-on: ubuntu-latest, steps: [{{run: 'setsid sleep 300 & echo $! > {mark}; sleep 300'}}]}}}}
 """
     sha = await house.commit(token, "long", {".github/workflows/ci.yml": text}, base="main")
     async with asyncio.timeout(60):
@@ -199,7 +199,10 @@ async def test_the_newest_run_of_a_concurrency_group_ends_the_older(house: House
     text = """
 on: push
 concurrency: {group: "${{ github.workflow }}-x", cancel-in-progress: true}
-jobs: {a: {runs-on: x, steps: [{run: "if test -f quick; then true; else sleep 300; fi"}]}}
+jobs:
+  a:
+    runs-on: ubuntu-latest
+    steps: [{uses: actions/checkout@v4}, {run: "test -f quick || sleep 300"}]
 """
     first = await house.commit(token, "one", {".github/workflows/ci.yml": text}, base="main")
     second = await house.commit(token, "two", {"quick": "1"}, base="one")

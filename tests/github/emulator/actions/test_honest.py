@@ -17,7 +17,7 @@ async def token(house: House) -> str:
 
 
 def job(body: str) -> str:
-    return f"on: push\njobs:\n  a:\n    runs-on: x\n{body}"
+    return f"on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n{body}"
 
 
 @pytest.mark.parametrize(
@@ -48,17 +48,18 @@ async def test_what_is_not_done_here_fails_and_says_so(
 @pytest.mark.parametrize(
     ("bad", "words"),
     [
-        ("{runs-on: x, strategy: {matrix: {n: []}}, steps: [{run: 'true'}]}", "does not contain any values"),
-        ("{runs-on: x, if: 'fromJSON(github.ref)', steps: [{run: 'true'}]}", "fromJSON"),
+        ("{runs-on: ubuntu-latest, strategy: {matrix: {n: []}}, steps: [{run: a}]}", "does not contain any values"),
+        ("{runs-on: '${{ matrix.os }}', steps: [{run: 'true'}]}", "Unexpected value ''"),
+        ("{runs-on: ubuntu-latest, if: 'fromJSON(github.ref)', steps: [{run: 'true'}]}", "fromJSON"),
         ("{runs-on: '${{ fromJSON(github.ref) }}', steps: [{run: 'true'}]}", "fromJSON"),
-        ("{runs-on: x, concurrency: '${{ fromJSON(github.ref) }}', steps: [{run: 'true'}]}", "fromJSON"),
-        ("{runs-on: x, environment: '${{ fromJSON(github.ref) }}', steps: [{run: 'true'}]}", "fromJSON"),
+        ("{runs-on: ubuntu-latest, concurrency: '${{ fromJSON(github.ref) }}', steps: [{run: 'true'}]}", "fromJSON"),
+        ("{runs-on: ubuntu-latest, environment: '${{ fromJSON(github.ref) }}', steps: [{run: 'true'}]}", "fromJSON"),
     ],
 )
 async def test_a_job_that_cannot_be_evaluated_fails_alone_and_ends_before_its_run_does(
     house: House, token: str, bad: str, words: str
 ) -> None:
-    workflow = f"on: push\njobs:\n  a: {{runs-on: x, steps: [{{run: sleep 0.3}}]}}\n  bad: {bad}\n"
+    workflow = f"on: push\njobs:\n  a: {{runs-on: ubuntu-latest, steps: [{{run: sleep 0.3}}]}}\n  bad: {bad}\n"
     run, jobs = await pushed(house, token, workflow)
     assert run["conclusion"] == "failure"
     assert {each["name"]: each["conclusion"] for each in jobs} == {"a": "success", "bad": "failure"}
@@ -67,21 +68,41 @@ async def test_a_job_that_cannot_be_evaluated_fails_alone_and_ends_before_its_ru
     assert words in said["message"]
 
 
-async def test_jobs_of_other_systems_fail(house: House, token: str) -> None:
-    workflow = """
-on: push
-jobs:
-  a:
-    strategy: {fail-fast: false, matrix: {os: [ubuntu-latest, windows-2025, macos-latest]}}
-    runs-on: ${{ matrix.os }}
-    steps: [{run: 'true'}]
-"""
-    _, jobs = await pushed(house, token, workflow)
-    assert {each["name"]: each["conclusion"] for each in jobs} == {
-        "a (ubuntu-latest)": "success",
-        "a (windows-2025)": "failure",
-        "a (macos-latest)": "failure",
+async def test_a_job_whose_runner_is_not_here_fails_and_names_it(house: House, token: str) -> None:
+    asked = {
+        "latest": ("ubuntu-latest", ""),
+        "list": ("[Ubuntu-24.04]", ""),
+        "labels": ("{labels: ubuntu-22.04}", ""),
+        "windows": ("windows-2025", "no runner labelled windows-2025"),
+        "macos": ("macos-latest", "no runner labelled macos-latest"),
+        "arm": ("ubuntu-24.04-arm", "no runner labelled ubuntu-24.04-arm"),
+        "own": ("[self-hosted, gpu]", "no runner labelled self-hosted, gpu"),
+        "both": ("[ubuntu-latest, gpu]", "no runner labelled ubuntu-latest, gpu"),
+        "retired": ("ubuntu-18.04", "no runner labelled ubuntu-18.04"),
+        "group": ("{group: large, labels: ubuntu-latest}", "no runner group large"),
+        "expression": ("""${{ fromJSON('{"group":"large"}') }}""", "no runner group large"),
     }
+    rows = [f"  {name}:\n    runs-on: {wanted}\n    steps: [{{run: 'true'}}]\n" for name, (wanted, _) in asked.items()]
+    _, jobs = await pushed(house, token, "on: push\njobs:\n" + "".join(rows))
+    assert {each["name"] for each in jobs} == set(asked)
+    for each in jobs:
+        words = asked[each["name"]][1]
+        assert (each["name"], each["conclusion"]) == (each["name"], "failure" if words else "success")
+        assert words in await log_of(house, token, each["id"])
+
+
+async def test_the_workspace_is_empty_until_a_step_checks_out(house: House, token: str) -> None:
+    body = """    steps:
+      - run: test "$PWD" = "$GITHUB_WORKSPACE" -a -z "$(ls -A)"
+      - {uses: actions/checkout@v5, with: {path: below/here}}
+      - run: test "$(ls -A)" = below && git -C below/here rev-parse HEAD && test -f below/here/a.txt
+      - {uses: Actions/Checkout@main, with: {ref: main}}
+      - run: test -f a.txt -a ! -e below && git rev-parse HEAD
+      - {uses: actions/checkout@v4, with: {path: ../out}, continue-on-error: true, id: outside}
+      - run: test "${{ steps.outside.outcome }}" = failure -a ! -e ../out
+"""
+    run, [only] = await pushed(house, token, job(body))
+    assert run["conclusion"] == "success", await log_of(house, token, only["id"])
 
 
 async def test_composite_actions_of_the_repository_are_run(house: House, token: str) -> None:
@@ -95,6 +116,7 @@ runs:
     - {shell: bash, run: 'test "${{ inputs.word }}" != bad'}
 """
     steps = """    steps:
+      - uses: actions/checkout@v4
       - {id: one, uses: ./tool, with: {word: good}}
       - run: test "${{ steps.one.outputs.back }}" = good
       - {uses: ./tool, with: {word: bad}, continue-on-error: true}
@@ -110,6 +132,7 @@ runs:
 async def test_an_environment_by_expression_and_a_hash_of_files(house: House, token: str) -> None:
     body = """    strategy: {matrix: {env: [{WORD: one}]}}
     steps:
+      - uses: actions/checkout@v4
       - {run: 'test "$WORD" = one', env: "${{ matrix.env }}"}
       - run: test "${{ hashFiles('a.*') }}" != "" -a "${{ hashFiles('none') }}" = ""
 """
@@ -122,13 +145,13 @@ async def test_artifacts_go_from_job_to_job_and_can_be_fetched(house: House, tok
 on: push
 jobs:
   a:
-    runs-on: x
+    runs-on: ubuntu-latest
     steps:
       - run: mkdir -p out && echo told > out/said.txt
       - {uses: actions/upload-artifact@v4, with: {name: said, path: out}}
   b:
     needs: a
-    runs-on: x
+    runs-on: ubuntu-latest
     steps:
       - {uses: actions/download-artifact@v4, with: {name: said, path: in}}
       - run: grep told in/said.txt

@@ -11,7 +11,7 @@ on: push
 jobs:
   test:
     name: test
-    runs-on: x
+    runs-on: ubuntu-latest
     strategy: {fail-fast: false, matrix: {v: [1, 2]}}
     steps: [{run: 'test ${{ matrix.v }} = 2'}]
 """
@@ -63,7 +63,7 @@ async def test_a_name_shows_all_values_of_a_matrix_those_inside_objects_too(hous
 on: push
 jobs:
   build:
-    runs-on: x
+    runs-on: ubuntu-latest
     strategy: {matrix: {on: [{os: linux, py: [3, 4]}, {os: mac, py: []}], v: [1]}}
     steps: [{run: 'true'}]
 """
@@ -75,8 +75,8 @@ async def test_a_job_that_may_fail_is_red_and_its_run_is_green(house: House, tok
     workflow = """
 on: push
 jobs:
-  flaky: {runs-on: x, continue-on-error: true, steps: [{run: 'false'}]}
-  after: {runs-on: x, needs: flaky, steps: [{run: 'true'}]}
+  flaky: {runs-on: ubuntu-latest, continue-on-error: true, steps: [{run: 'false'}]}
+  after: {runs-on: ubuntu-latest, needs: flaky, steps: [{run: 'true'}]}
 """
     run, jobs = await pushed(house, token, workflow)
     assert run["conclusion"] == "success"

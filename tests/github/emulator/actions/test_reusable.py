@@ -17,7 +17,7 @@ jobs:
   after:
     needs: ci
     if: always()
-    runs-on: x
+    runs-on: ubuntu-latest
     steps: [{run: 'test "${{ needs.ci.outputs.said }}" = "green"'}]
 """
 CALLEE = """
@@ -28,9 +28,10 @@ on:
 jobs:
   test:
     name: check
-    runs-on: x
+    runs-on: ubuntu-latest
     outputs: {said: "${{ steps.s.outputs.said }}"}
     steps:
+      - uses: actions/checkout@v4
       - {id: s, run: 'echo "said=${{ inputs.word }}" >> "$GITHUB_OUTPUT"; test ${{ inputs.other }} = 0'}
       - run: test ! -f broken.txt
 """
@@ -72,7 +73,7 @@ async def test_a_failure_inside_is_a_failure_and_is_run_again_with_its_caller(ho
 
 @pytest.mark.parametrize(
     "callee",
-    [{}, {"callee.yml": "on: push\njobs: {a: {runs-on: x, steps: [{run: 'true'}]}}"}],
+    [{}, {"callee.yml": "on: push\njobs: {a: {runs-on: ubuntu-latest, steps: [{run: 'true'}]}}"}],
     ids=["not there", "not to be called"],
 )
 async def test_what_cannot_be_called_keeps_the_run_from_starting(

@@ -7,7 +7,7 @@ import pytest
 
 from tests.github.emulator.house import REPO, House
 
-STEPS = "jobs: {a: {runs-on: x, steps: [{run: 'true'}]}}"
+STEPS = "jobs: {a: {runs-on: ubuntu-latest, steps: [{run: 'true'}]}}"
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ async def test_every_listed_type_of_a_pull_request_starts_a_run(house: House, to
 async def test_inputs_of_a_run_by_hand_are_checked_and_seen(house: House, token: str) -> None:
     text = """
 on: {workflow_dispatch: {inputs: {word: {required: true}, other: {default: o}}}}
-jobs: {a: {runs-on: x, steps: [{run: 'test "${{ inputs.word }}${{ github.event.inputs.other }}" = wo'}]}}
+jobs: {a: {runs-on: ubuntu-latest, steps: [{run: 'test "${{ inputs.word }}${{ github.event.inputs.other }}" = wo'}]}}
 """
     await house.commit(token, "main", {".github/workflows/more.yml": text})
     path = f"{REPO}/actions/workflows/more.yml/dispatches"
@@ -91,7 +91,7 @@ jobs: {a: {runs-on: x, steps: [{run: 'test "${{ inputs.word }}${{ github.event.i
 
 
 async def test_a_workflow_is_known_by_its_file_on_the_default_branch_or_by_having_run(house: House, token: str) -> None:
-    text = "on: {workflow_dispatch: {}, push: {branches: [ran]}}\njobs: {a: {runs-on: x, steps: [{run: 'true'}]}}\n"
+    text = f"on: {{workflow_dispatch: {{}}, push: {{branches: [ran]}}}}\n{STEPS}\n"
     for branch in ("idle", "ran"):
         await house.commit(token, branch, {f".github/workflows/{branch}.yml": text}, base="main")
     await house.local.idle()
@@ -109,7 +109,7 @@ async def test_a_group_has_one_at_work_and_one_in_line(house: House, token: str)
     text = f"""
 on: push
 concurrency: {{group: one, cancel-in-progress: "${{{{ github.ref == 'refs/heads/now' }}}}"}}
-jobs: {{a: {{runs-on: x, steps: [{{run: 'while ! test -e {flag}; do sleep 0.05; done'}}]}}}}
+jobs: {{a: {{runs-on: ubuntu-latest, steps: [{{run: 'while ! test -e {flag}; do sleep 0.05; done'}}]}}}}
 """
     await house.commit(token, "b1", {".github/workflows/g.yml": text}, base="main")
     for number in (2, 3):
@@ -137,7 +137,7 @@ async def test_head_ref_is_empty_on_a_push_so_that_groups_by_it_do_not_meet(hous
     text = """
 on: [push, pull_request]
 concurrency: {group: "${{ github.head_ref || github.run_id }}", cancel-in-progress: true}
-jobs: {a: {runs-on: x, steps: [{run: sleep 0.5}]}}
+jobs: {a: {runs-on: ubuntu-latest, steps: [{run: sleep 0.5}]}}
 """
     sha = await house.commit(token, "topic", {".github/workflows/g.yml": text}, base="main")
     await house.ask("POST", f"{REPO}/pulls", token, json={"title": "t", "head": "topic", "base": "main"})
@@ -150,7 +150,7 @@ async def test_a_job_waits_for_the_approval_of_its_environment(
     house: House, token: str, state: str, conclusion: str
 ) -> None:
     house.local.guard_environment("acme/widgets", "production")
-    text = "on: push\njobs: {a: {environment: production, runs-on: x, steps: [{run: 'true'}]}}"
+    text = "on: push\njobs: {a: {environment: production, runs-on: ubuntu-latest, steps: [{run: 'true'}]}}"
     await house.commit(token, "topic", {".github/workflows/g.yml": text}, base="main")
     [run] = [row for row in house.local.store.runs if row.workflow.path.endswith("g.yml")]
     async with asyncio.timeout(60):

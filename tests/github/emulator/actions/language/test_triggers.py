@@ -22,7 +22,7 @@ from github.emulator.actions.language.workflow import BadWorkflow, read
     ],
 )
 def test_filters_decide_whether_a_push_starts_a_workflow(trigger: str, starts: bool) -> None:
-    spec = read(f"on: {trigger}\njobs: {{a: {{runs-on: x, steps: [{{run: 'true'}}]}}}}", "ci.yml")
+    spec = read(f"on: {trigger}\njobs: {{a: {{runs-on: ubuntu-latest, steps: [{{run: 'true'}}]}}}}", "ci.yml")
     occasion = Occasion("push", "refs/heads/b1", "b1", paths=["sub/x", ".github/workflows/ci.yml"])
     assert triggers.starts(spec, occasion) is starts
 
@@ -38,7 +38,7 @@ def test_filters_decide_whether_a_push_starts_a_workflow(trigger: str, starts: b
     ],
 )
 def test_types_and_base_branches_decide_for_pull_requests(trigger: str, action: str, starts: bool) -> None:
-    spec = read(f"on: {trigger}\njobs: {{a: {{runs-on: x, steps: [{{run: 'true'}}]}}}}", "ci.yml")
+    spec = read(f"on: {trigger}\njobs: {{a: {{runs-on: ubuntu-latest, steps: [{{run: 'true'}}]}}}}", "ci.yml")
     assert triggers.starts(spec, Occasion("pull_request", "refs/pull/1/merge", "main", action=action)) is starts
 
 
@@ -61,10 +61,10 @@ def test_words_of_the_head_commit_skip_everything(message: str, skips: bool) -> 
     [
         ("on: push\njobs: {a: {steps: [}}", "error in your yaml syntax on line 2"),
         ("on: push", "jobs"),
-        ("on: push\njobs: {a: {runs-on: x}}", "steps"),
-        ("on: push\njobs: {a: {runs-on: x, steps: [{name: n}]}}", "every step must define"),
-        ("on: push\njobs: {a: {runs-on: x, needs: b, steps: [{run: a}]}}", "unknown job 'b'"),
-        ("jobs: {a: {runs-on: x, steps: [{run: a}]}}", "No event triggers"),
+        ("on: push\njobs: {a: {runs-on: ubuntu-latest}}", "steps"),
+        ("on: push\njobs: {a: {runs-on: ubuntu-latest, steps: [{name: n}]}}", "every step must define"),
+        ("on: push\njobs: {a: {runs-on: ubuntu-latest, needs: b, steps: [{run: a}]}}", "unknown job 'b'"),
+        ("jobs: {a: {runs-on: ubuntu-latest, steps: [{run: a}]}}", "No event triggers"),
         ("- 1", "a mapping was expected"),
     ],
 )
