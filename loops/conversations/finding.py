@@ -10,6 +10,9 @@ from loops.store.locking import locked
 from loops.store.states import OPEN_SESSION, PullState, SessionStatus, SubjectKind, Trigger
 from loops.store.tables import Repository, Session
 
+IN_VAIN = (Reason.CHECKS_NEVER_SETTLED, Reason.CHECKS_UNAPPROVED)
+"""Why sessions end that waited for checks in vain."""
+
 
 @dataclass(frozen=True)
 class Topic:
@@ -67,6 +70,12 @@ async def latest(tx: AsyncSession, topic: Topic) -> Session | None:
     return found.scalar_one_or_none()
 
 
+def may_go_on_when_checks_come() -> ColumnElement[bool]:
+    """Of ended sessions: any check that comes is news for them. What is made of it, `late_checks` says."""
+    none_came = (Session.status == SessionStatus.COMPLETED) & (Session.outcome == Outcome.NO_CHECKS)
+    return none_came | (Session.status == SessionStatus.FAILED) & Session.reason.in_(IN_VAIN)
+
+
 async def asked_and_ended_well(tx: AsyncSession, repository_id: int, sha: str) -> Session | None:
     """The conversation that a person began and that ended with nothing red on its head `sha`, if its pull request can
     still change and repairs are not switched off there."""
@@ -86,11 +95,10 @@ async def asked_and_ended_well(tx: AsyncSession, repository_id: int, sha: str) -
 async def waited_in_vain(tx: AsyncSession, repository_id: int, sha: str) -> Session | None:
     """The conversation that ended since the checks of its head `sha` did not come to an end, or were not approved, if
     its pull request can still change."""
-    reasons = (Reason.CHECKS_NEVER_SETTLED, Reason.CHECKS_UNAPPROVED)
     found = await tx.execute(
         select(Session)
         .where(Session.repository_id == repository_id, Session.head_sha == sha)
-        .where(Session.status == SessionStatus.FAILED, Session.reason.in_(reasons))
+        .where(Session.status == SessionStatus.FAILED, Session.reason.in_(IN_VAIN))
         .where(or_(Session.pull_state.is_(None), Session.pull_state == PullState.OPEN))
         .order_by(Session.id.desc())
         .limit(1)

@@ -16,14 +16,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from github.webhooks.events import BadPayload
 from github.webhooks.outcomes import Actor, LifecycleEvent, Outcome, Repo
 from loops.context import Loop
+from loops.conversations.finding import may_go_on_when_checks_come
 from loops.deliveries.check_hints import DEBOUNCE
 from loops.deliveries.poison import LARGE, read_delivery
 from loops.deliveries.record import record
 from loops.deliveries.triage import Branch, Head, Known, ReadDelivery, Triage, branches, heads, looks, triage
 from loops.sessions.known_accounts import remember_installation, remember_repository
-from loops.sessions.reasons import Outcome as SessionOutcome
 from loops.store.bus import WORK
-from loops.store.states import OPEN_SESSION, Lane, SessionStatus
+from loops.store.states import OPEN_SESSION, Lane
 from loops.store.tables import Delivery, Installation, Repository, Session
 
 log = structlog.get_logger(__name__)
@@ -79,20 +79,19 @@ def _outcome(loop: Loop, event: str, body: bytes) -> Outcome | BadPayload | None
 
 
 async def _known(tx: AsyncSession, read: Sequence[ReadDelivery]) -> Known:
-    watching, without_checks = await _sessions(tx, heads(read))
-    return Known(watching, without_checks, await _branches(tx, branches(read)), await _looks(tx, looks(read)))
+    watching, unsettled = await _sessions(tx, heads(read))
+    return Known(watching, unsettled, await _branches(tx, branches(read)), await _looks(tx, looks(read)))
 
 
 async def _sessions(tx: AsyncSession, commits: Iterable[Head]) -> tuple[dict[Head, list[int]], set[Head]]:
-    """Open sessions by head, locked so that none ends before it is woken; heads of sessions without any check."""
+    """Open sessions by head, locked so that none ends before it is woken; heads whose session any check is news to."""
     watching: dict[Head, list[int]] = {}
-    without_checks: set[Head] = set()
-    unchecked = (Session.status == SessionStatus.COMPLETED) & (Session.outcome == SessionOutcome.NO_CHECKS)
+    unsettled: set[Head] = set()
     found = (
         select(Session.id, Session.status, Session.repository_id, Session.head_sha)
         .where(
             tuple_(Session.repository_id, Session.head_sha).in_(commits),
-            or_(Session.status.in_(OPEN_SESSION), unchecked),
+            or_(Session.status.in_(OPEN_SESSION), may_go_on_when_checks_come()),
         )
         .order_by(Session.id)
         .with_for_update(key_share=True)
@@ -102,8 +101,8 @@ async def _sessions(tx: AsyncSession, commits: Iterable[Head]) -> tuple[dict[Hea
         if status in OPEN_SESSION:
             watching.setdefault(one, []).append(session)
         else:
-            without_checks.add(one)
-    return watching, without_checks
+            unsettled.add(one)
+    return watching, unsettled
 
 
 async def _branches(tx: AsyncSession, moved: Iterable[Branch]) -> set[Branch]:

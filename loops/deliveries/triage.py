@@ -33,10 +33,10 @@ class ReadDelivery:
 @dataclass(frozen=True)
 class Known:
     """What the database knows of the commits and branches in question: by commit the open sessions that wait for its
-    checks; commits whose session ended without any check; branches of open sessions; looks that wait already."""
+    checks; commits whose session ended before its checks came; branches of open sessions; looks that wait already."""
 
     watching: Mapping[Head, Sequence[int]] = field(default_factory=dict)
-    without_checks: AbstractSet[Head] = frozenset()
+    unsettled: AbstractSet[Head] = frozenset()
     branches: AbstractSet[Branch] = frozenset()
     looks: AbstractSet[str] = frozenset()
 
@@ -102,7 +102,7 @@ def _hint(done: Triage, guid: str, hint: Hint, known: Known, asked_for: set[str]
     if watching := known.watching.get(head):
         done.woken.update(watching)
         done.decided[guid] = Decision("hint", hint.source, watching[0])
-    elif not hint.failed and not hint.queued_pull and head not in known.without_checks:
+    elif not hint.failed and not hint.queued_pull and head not in known.unsettled:
         done.decided[guid] = nobody_waits(hint.sha)
     elif (one := about(hint)) in asked_for:
         done.decided[guid] = Decision("ignored", f"a look at {hint.sha[:12]} is due already")

@@ -50,7 +50,8 @@ async def waits(home: House, turns: int = 1) -> Session:
 async def later(home: House, hours: float) -> None:
     """Let time pass for the waits of the session."""
     async with home.database.write() as tx:
-        await tx.execute(update(Session).values(pushed_at=Session.pushed_at - hours * 3600, due_at=1.0))
+        times = (Session.pushed_at, Session.hint_at, Session.checks_at)
+        await tx.execute(update(Session).values({**{each: each - hours * 3600 for each in times}, Session.due_at: 1.0}))
 
 
 async def test_required_checks_of_other_apps_and_statuses_are_awaited_and_repaired(

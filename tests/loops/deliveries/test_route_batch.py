@@ -18,6 +18,7 @@ from loops.deliveries import route_batch as routing
 from loops.deliveries.poison import LARGE
 from loops.deliveries.route_batch import route_batch
 from loops.sessions.known_accounts import remember_repository
+from loops.sessions.reasons import Reason
 from loops.store.arrivals import Arrival, arrivals
 from loops.store.bus import WORK, Bus
 from loops.store.claims import Claims
@@ -127,6 +128,23 @@ async def test_of_the_red_hints_of_a_commit_one_is_looked_at_also_from_one_batch
         await tx.execute(update(Delivery).where(Delivery.guid == "g-0").values(guid="second"))
     third = await routed(loop, status(state="failure"))
     assert third["g-0"].lane == Lane.LOOK, "the look under way may have asked before this one came"
+
+
+@pytest.mark.parametrize(
+    ("ended", "lane"),
+    [
+        ({"outcome": "no_checks"}, Lane.LOOK),
+        ({"status": SessionStatus.FAILED, "reason": Reason.CHECKS_NEVER_SETTLED}, Lane.LOOK),
+        ({"status": SessionStatus.FAILED, "reason": Reason.CHECKS_UNAPPROVED}, Lane.LOOK),
+        ({"outcome": "green"}, Lane.HINTS),
+        ({"status": SessionStatus.FAILED, "reason": Reason.CAP_REACHED}, Lane.HINTS),
+    ],
+)
+async def test_a_green_check_after_the_end_is_looked_at_where_the_session_had_none_or_waited_in_vain(
+    loop: Loop, ended: dict[str, Any], lane: Lane
+) -> None:
+    await session(loop, **{"status": SessionStatus.COMPLETED, "due_at": None, **ended})
+    assert (await routed(loop, status()))["g-0"].lane == lane
 
 
 async def test_a_push_that_concerns_nobody_writes_its_repository_where_the_name_is_new(loop: Loop) -> None:

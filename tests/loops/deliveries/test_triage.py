@@ -76,7 +76,7 @@ def test_a_red_hint_is_covered_by_a_look_that_waits_already() -> None:
 
 
 def test_a_check_that_comes_after_an_end_without_any_is_looked_at() -> None:
-    assert set(triage(read(HINT), Known(without_checks=frozenset({(7, SHA)}))).alone) == {"g-0"}
+    assert set(triage(read(HINT), Known(unsettled=frozenset({(7, SHA)}))).alone) == {"g-0"}
 
 
 def test_a_push_to_a_branch_of_no_session_is_done_and_its_repository_remembered() -> None:
