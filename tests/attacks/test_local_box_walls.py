@@ -64,6 +64,7 @@ async def test_a_turn_works_behind_the_walls_with_its_checkout_history_and_evide
 
 async def test_no_process_of_the_runner_can_be_seen_stopped_or_read(walled: Walled) -> None:
     told, _ = await walled.run(
+        f"[ -e /proc/{os.getpid()} ] && exit 1"  # no walls: to go on would stop this machine
         """
         cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n'
         kill -STOP -1 2>/dev/null
