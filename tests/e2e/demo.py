@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import textwrap
@@ -44,11 +45,19 @@ def repository(folder: Path, files: dict[str, str], *, branch: str = "main", run
     return folder
 
 
+HEAD = "import os, pathlib, subprocess, sys, time\nprompt = sys.stdin.read()\n"
+
+
 def agent(folder: Path, code: str) -> str:
     """The command of an agent that is this Python code; `prompt` is what it was asked."""
     path = folder / "agent.py"
-    path.write_text("import os, pathlib, subprocess, sys, time\nprompt = sys.stdin.read()\n" + textwrap.dedent(code))
+    path.write_text(HEAD + textwrap.dedent(code))
     return f"{sys.executable} {path}"
+
+
+def agent_of_pods(code: str) -> str:
+    """The same, in a container of its own: it sees no folder of the test."""
+    return shlex.join(["python3", "-c", HEAD + textwrap.dedent(code)])
 
 
 def start(*arguments: str, env: dict[str, str] | None = None) -> "subprocess.Popen[str]":

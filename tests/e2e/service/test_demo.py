@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.e2e.demo import agent, git, repository, run
+from tests.e2e.demo import agent, agent_of_pods, git, repository, run
 from tests.tools import need
 
 CHECK = 'test "$(cat value.txt)" = right'
@@ -92,7 +92,7 @@ def test_the_whole_loop_runs_in_pods_of_a_cluster(tmp_path: Path, kubeconfig: Pa
     print('box', os.environ.get('GREENLOOP_BOX', ''), 'home', pathlib.Path.home())
     """
     where = ["--boxes", "kubernetes", "--kubeconfig", str(kubeconfig), "--box-image", "registry.example/box:1"]
-    ended = run(*where, "--host", "127.0.0.1", "--repo", str(repo), "--agent", agent(tmp_path, code))
+    ended = run(*where, "--host", "127.0.0.1", "--repo", str(repo), "--agent", agent_of_pods(code))
     result = ended.result
     assert (ended.code, result["outcome"], result["attempts"]) == (0, "green", 1), ended.stderr
     assert [turn["trigger"] for turn in result["turns"]] == ["mention", "checks"]
