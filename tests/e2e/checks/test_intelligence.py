@@ -124,7 +124,7 @@ async def conflicting(home: House, agent: str) -> tuple[int, str]:
     home.agent(RIGHT)
     number = await asked(home, "make it right", "Make it right")
     first = await home.ended()
-    head = f"if 'conflict' in prompt:\n    {agent}\nelse:\n    wait()\n"
+    head = f"if 'was merged into this branch' in prompt:\n    {agent}\nelse:\n    wait()\n"
     home.agent(head + "    pathlib.Path('lines.txt').write_text('ours')")
     await home.comment(number, "@greenloop write lines.txt")
     await runs(home)
