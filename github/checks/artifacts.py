@@ -69,7 +69,7 @@ def unpacked(packed: bytes) -> list[ReportFile]:
                 room -= len(content)
                 if len(content) <= limit:
                     found.append(ReportFile(entry.filename, content))
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, zlib.error):
+    except (zipfile.BadZipFile, RuntimeError, OSError, EOFError, zlib.error):
         return found  # broken, or encrypted: what came before it counts
     return found
 

@@ -205,16 +205,7 @@ def _zip(data: Buffer, budget: _Budget) -> Iterator[bytes]:
                 yield budget.take(entry.filename.encode("utf-8", "replace"))
                 with packed.open(entry) as file:
                     yield budget.take(file.read(budget.left))
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        lzma.LZMAError,
-        OSError,
-        RuntimeError,
-        NotImplementedError,
-        ValueError,
-        EOFError,
-    ):
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, RuntimeError, ValueError, EOFError):
         return
 
 
