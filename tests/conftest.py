@@ -1,4 +1,6 @@
+import faulthandler
 import os
+import sys
 
 import hypothesis
 import pytest
@@ -25,6 +27,9 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("any speed")
 
+TEARDOWN = 180.0
+"""Seconds that the teardown of a failed test may take: pytest and its timeout stop their clocks at the failure."""
+
 WHOLE_LOOP = "test_red_checks_are_repaired_until_they_are_green"
 
 
@@ -40,3 +45,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "e2e" in item.path.parts and item.name != WHOLE_LOOP:
             item.add_marker(pytest.mark.skip(reason="long: run by CI, and by `make test LONG=1`"))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_exception_interact(node: pytest.Item | pytest.Collector) -> None:
+    if not node.config.getoption("usepdb"):
+        faulthandler.dump_traceback_later(TEARDOWN, exit=True, file=2)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Name a failure when it happens: a run that is cut short must have said what failed."""
+    if report.failed and "PYTEST_XDIST_WORKER" not in os.environ:
+        print(f"\n{report.when} failed: {report.nodeid}", file=sys.__stderr__, flush=True)
