@@ -55,7 +55,7 @@ class Reporter:
             return protocol.START_FAILED, str(end.get("message", ""))
         if how == agent_keeper.DEADLINE:
             return protocol.TIMEOUT, f"The agent was ended after {turn.limits.seconds:g} seconds, its limit.{left}"
-        if how == agent_keeper.ASKED and cancel is not None:
+        if how in (agent_keeper.ASKED, agent_keeper.LOST) and cancel is not None:
             return protocol.CANCELLED, f"The agent was ended: {cancel}.{left}"
         if how == agent_keeper.ASKED:
             return protocol.RUNNER_RESTARTED, f"The box was stopped while the agent worked.{left}"

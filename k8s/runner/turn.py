@@ -194,7 +194,7 @@ class TurnRun:
 
         self._place.end(self._state)
         killed, left = process_tree.sweep(roots=roots, marker=turn.marker, spare=spare, also=lost)
-        return {"how": "lost", "exit_code": None, "swept": len(killed), "left": sorted(left)}
+        return {"how": agent_keeper.LOST, "exit_code": None, "swept": len(killed), "left": sorted(left)}
 
     def _scrub(self, turn: AssignedTurn) -> None:
         """Take the turn's secrets out of what its agent keeps. The service knows them; nobody here remembers them."""

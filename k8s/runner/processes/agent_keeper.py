@@ -20,12 +20,14 @@ from typing import Any
 
 from ..state import TurnState, lock, sign
 from . import process_tree
-from .agent_box import AgentBox, BoxLost
+from .agent_box import ANSWER_SECONDS, AgentBox, BoxLost
 from .capture import Capture
 
 # from the first signal: INT lets a CLI write its last event, TERM is for those that ignore it (one needs it twice)
 STEPS = ((0.0, signal.SIGINT), (1.5, signal.SIGTERM), (2.2, signal.SIGTERM))
 GRACE_SECONDS = 3.0
+SILENT_SECONDS = 5.0
+"""How long a supervisor that answered none of those signals is waited for: it is stopped, or hangs."""
 DRAIN_SECONDS = 0.4
 """How long, once the agent has ended, helpers that still hold its output (`tee`) may take to write the rest."""
 
@@ -37,6 +39,8 @@ EXITED = "exited"
 DEADLINE = "deadline"
 ASKED = "asked"
 NOT_STARTED = "not_started"
+LOST = "lost"
+"""Nobody saw it: the keeper was killed, or the supervisor was, or is stopped."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +113,7 @@ class _Keeper:
         self._status: int | None = None
         self._usage: tuple[float, int] = (0.0, 0)
         self._asked = False
+        self._signalled: set[int] = set()
         self._feed = memoryview(task.stdin)
 
     def run(self) -> None:
@@ -185,6 +190,7 @@ class _Keeper:
     def _heard(self, said: dict[str, Any]) -> None:
         if "ended" in said:
             self._status, self._usage = said["ended"], (said["usage"][0], said["usage"][1])
+        self._signalled.discard(said.get("id", 0))
 
     def _ask(self, *_: object) -> None:
         self._asked = True
@@ -235,7 +241,8 @@ class _Keeper:
         settled = time.monotonic() + DRAIN_SECONDS
         while self._captures and time.monotonic() < settled and how == EXITED:
             self._turn_around(settled)
-        swept = self._box.ask("end", other=self._heard)
+        silent = len(self._signalled) == len(STEPS)
+        swept = self._box.ask("end", other=self._heard, seconds=SILENT_SECONDS if silent else ANSWER_SECONDS)
         # nobody is left to write: what is in the pipes is all there is, unless something survived
         settled = time.monotonic() + DRAIN_SECONDS
         while self._captures and time.monotonic() < settled:
@@ -258,7 +265,7 @@ class _Keeper:
             while self._status is None and time.monotonic() < began + after:
                 self._turn_around(began + after)
             if self._status is None:
-                self._box.send("signal", number=int(number))
+                self._signalled.add(self._box.send("signal", number=int(number)))
         while self._status is None and time.monotonic() < began + GRACE_SECONDS:
             self._turn_around(began + GRACE_SECONDS)
 

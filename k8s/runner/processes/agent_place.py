@@ -9,8 +9,10 @@ from typing import Protocol
 
 from ..state import Home, TurnState, held, lock, remove_tree
 from .agent_box import AgentBox
-from .process_tree import SWEEP_SECONDS
 from .walls import Walls
+
+ENDS_SECONDS = 5.0
+"""How long a supervisor that nobody listens to any more may take to end all that it keeps."""
 
 
 class AgentPlace(Protocol):
@@ -60,8 +62,9 @@ class LocalPlace:
             os.close(held_by_box)
 
     def end(self, state: TurnState) -> None:
-        """A supervisor that nobody listens to ends all that it keeps: wait for it."""
-        until = time.monotonic() + SWEEP_SECONDS
+        """A supervisor that nobody listens to ends all that it keeps: wait for it. One that is stopped does not, and
+        is ended with all of its box by whoever sweeps up."""
+        until = time.monotonic() + ENDS_SECONDS
         while held(state.box) and time.monotonic() < until:
             time.sleep(0.01)
 
