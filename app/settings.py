@@ -54,8 +54,8 @@ class Settings(BaseSettings, LoopOptions):
     service_url: str = Field(
         "", description="How boxes reach that port; empty, for local boxes: http://127.0.0.1 and `box_port`."
     )
-    box_walls: Literal["auto", "bwrap", "processes"] = Field(
-        "auto", description="What agents of local boxes run behind; auto: bubblewrap where it works."
+    box_walls: Literal["auto", "bwrap", "unshare", "processes"] = Field(
+        "auto", description="What agents of local boxes run behind; auto: bubblewrap, else unshare, where one works."
     )
     box_readable: str = Field(
         "", description="Paths, with colons between them, that agents behind walls may read beside the system's."

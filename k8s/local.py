@@ -8,8 +8,8 @@
 
 A runner is never our child: it is found by the lock that it holds in its home, so a service that was killed and
 started again adopts it, with the turn it is at. Agents run behind the walls that this machine allows
-(`k8s.runner.processes.walls`): where bubblewrap works they see the system read-only and of the box only what is theirs,
-in a PID namespace that ends with the turn. Without, boxes are only as apart as processes of one user are.
+(`k8s.runner.processes.walls`): where bubblewrap or unshare works they see the system read-only and of the box only what
+is theirs, in a PID namespace that ends with the turn. Without, boxes are only as apart as processes of one user are.
 """
 
 import asyncio
@@ -39,7 +39,9 @@ STOP_SECONDS = 25.0
 LOG_BYTES = 1_000_000
 AUTO = "auto"
 FIRST_USER, USERS = 40_000, 20_000
-NO_WALLS = "local boxes are only as apart as processes of one user are: bubblewrap (bwrap) does not work here"
+NO_WALLS = (
+    "local boxes are only as apart as processes of one user are: neither bubblewrap (bwrap) nor unshare works here"
+)
 
 
 class LocalBoxes:

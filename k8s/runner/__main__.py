@@ -22,4 +22,6 @@ if __name__ == "__main__":
         spec.loader.exec_module(module)
     if sys.argv[1:2] == ["supervise"]:
         sys.exit(importlib.import_module(f"{package}.supervisor.main").main(sys.argv[2:]))
+    if sys.argv[1:2] == ["enclose"]:
+        sys.exit(importlib.import_module(f"{package}.processes.enclose").main(sys.argv[2:]))
     sys.exit(importlib.import_module(f"{package}.main").main())

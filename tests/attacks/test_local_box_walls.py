@@ -1,7 +1,10 @@
 """What hostile code in a local box behind walls tries against its runner, its neighbours and the next turn."""
 
 import asyncio
+import ctypes
 import os
+import signal
+import socket
 import textwrap
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -12,6 +15,8 @@ from k8s.boxes import BoxesUnavailable, BoxSpec
 from k8s.local import LocalBoxes
 from k8s.runner import protocol
 from k8s.runner.processes import process_tree
+from k8s.runner.processes.walls import BWRAP, PROCESSES, UNSHARE
+from tests.attacks import namespaces
 from tests.k8s.runner.conftest import Box, server, service
 from tests.k8s.runner.double import BOX, BOX_TOKEN, Service, Told
 from tests.tools import need
@@ -28,15 +33,18 @@ class Walled(Box):
         return told, await asyncio.to_thread(self.service.result, told)
 
 
-@pytest.fixture
-async def walled(tmp_path: Path, service: Service, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Walled]:
-    need("bwrap")
+@pytest.fixture(params=[BWRAP, UNSHARE])
+async def walled(
+    request: pytest.FixtureRequest, tmp_path: Path, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Walled]:
+    kind: str = request.param
+    need(kind)
     monkeypatch.setenv("GREENLOOP_WEBHOOK_SECRETS", SERVICES_SECRET)
-    boxes = LocalBoxes(tmp_path / "boxes", walls="bwrap")
+    boxes = LocalBoxes(tmp_path / "boxes", walls=kind)
     try:
-        assert boxes.walls == "bwrap"
+        assert boxes.walls == kind
     except BoxesUnavailable:
-        pytest.skip("this machine permits no namespaces: bubblewrap is here, and fails")
+        pytest.skip(f"this machine permits no namespaces: {kind} is here, and fails")
     made = Walled(tmp_path, service)
     made.home = tmp_path / "boxes" / BOX / "home"
     spec = BoxSpec(name=BOX, owner_key="1/2", token=BOX_TOKEN, service_url=service.url, labels={})
@@ -64,8 +72,8 @@ async def test_a_turn_works_behind_the_walls_with_its_checkout_history_and_evide
 
 async def test_no_process_of_the_runner_can_be_seen_stopped_or_read(walled: Walled) -> None:
     told, _ = await walled.run(
-        f"[ -e /proc/{os.getpid()} ] && exit 1"  # no walls: to go on would stop this machine
-        """
+        namespaces.or_exit()
+        + """
         cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n'
         kill -STOP -1 2>/dev/null
         for pid in $(seq 2 40000); do [ -e /proc/$pid ] && [ $pid != $$ ] && cat /proc/$pid/comm; done
@@ -109,6 +117,87 @@ async def test_the_fetch_token_is_nowhere_when_an_agent_runs(walled: Walled) -> 
     assert told.tokens
     assert told.tokens[0] not in printed(told)
     assert "ghs_" not in printed(told)
+
+
+TAKE_OVER = """
+import os, re, signal, sys, urllib.error, urllib.request
+service, *places = sys.argv[1:]
+for pid in (-1, 1, *(int(name) for name in os.listdir("/proc") if name.isdecimal() and int(name) != os.getpid())):
+    try:
+        os.kill(pid, signal.SIGSTOP)
+    except OSError:
+        pass
+found = repr(os.environb).encode()
+for place in (*places, "/proc", os.path.expanduser("~/../.."), "/tmp", "/run", "/dev/shm"):
+    for folder, _, files in os.walk(place):
+        for name in files:
+            if folder.startswith("/proc") and name not in ("environ", "cmdline"):
+                continue
+            try:
+                with open(os.path.join(folder, name), "rb") as file:
+                    found += file.read(100000)
+            except OSError:
+                pass
+result = b'{"reason": "exited", "exit_code": 0, "output_bytes": 0, "changes": []}'
+for token in {"guessed", *(each.decode() for each in re.findall(rb"(?:box-token|token-of|ghs_)[\\w-]+", found))}:
+    poll = b'{"runner": {"turns": []}}'
+    for method, path, body in (("PUT", "turns/t_1/result", result), ("POST", "boxes/box-1/next", poll)):
+        asked = urllib.request.Request(f"{service}/{path}", body, {"authorization": "Bearer " + token}, method=method)
+        try:
+            print("done", urllib.request.urlopen(asked).status)
+        except urllib.error.HTTPError as error:
+            print("refused", error.code)
+print("tried", flush=True)
+os.kill(os.getpid(), signal.SIGSTOP)
+"""
+
+
+async def test_an_agent_that_stops_what_it_can_and_reports_for_itself_is_refused_and_can_be_cancelled(
+    walled: Walled,
+) -> None:
+    script = (
+        f"{namespaces.or_exit()}exec /usr/bin/python3 - {walled.service.url} {walled.home.parent} << 'X'\n{TAKE_OVER}X"
+    )
+    told = walled.give(script, walled.commit({"a": "1"}))
+    await asyncio.to_thread(walled.service.wait, lambda: "tried" in printed(told), what="for the agent to try")
+    assert set(printed(told).splitlines()) == {"refused 401", "tried"}
+    assert told.results == 0
+    told.cancel = "stopped by hand"
+    result = await asyncio.to_thread(walled.service.result, told)
+    assert (result.reason, told.results) == (protocol.CANCELLED, 1)
+
+
+async def test_an_agent_that_makes_namespaces_of_its_own_gets_no_more_of_the_machine(walled: Walled) -> None:
+    told, _ = await walled.run(
+        f"""
+        own() {{ unshare --user --map-root-user --mount --pid --fork "$@" 2>/dev/null && echo done "$@"; }}
+        own true
+        own mount -o remount,rw,bind /usr
+        own mount -o remount,rw,bind {walled.home}/given
+        own umount {walled.home}/given
+        own sh -c 'mount -t proc proc /proc && ls /proc | grep -c "^[0-9]" | grep -vx [1-6]'
+        echo end
+        """
+    )
+    if not printed(told).startswith("done true"):
+        pytest.skip("an agent can make no namespaces of its own on this machine")
+    assert printed(told) == "done true\nend\n"
+
+
+def test_the_best_walls_that_this_machine_can_do_are_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def with_programs(*names: str) -> str:
+        folder = tmp_path / "-".join(names)
+        folder.mkdir()
+        for name in names:
+            (folder / name).symlink_to(need(name))
+        with monkeypatch.context() as patch:
+            patch.setenv("PATH", str(folder))
+            return LocalBoxes(tmp_path / "boxes").walls
+
+    if with_programs("unshare", "setpriv", "true") == PROCESSES:
+        pytest.skip("this machine permits no namespaces: unshare is here, and fails")
+    assert with_programs("unshare", "setpriv", "true", "bwrap") == BWRAP
+    assert with_programs("true") == PROCESSES
 
 
 DAEMON = """
@@ -171,12 +260,97 @@ async def test_the_supervisor_cannot_be_signalled_slowed_or_starved_by_its_agent
     assert result.exit_code == 6
 
 
+def supervisor_of(walled: Walled) -> int:
+    """The process, as this machine numbers it, that is number 1 in the box of the turn that runs."""
+    folder = str(walled.home).encode()
+    for pid in process_tree.table():
+        try:
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            status = Path(f"/proc/{pid}/status").read_text()
+        except OSError:
+            continue
+        [numbers] = [line.split()[1:] for line in status.splitlines() if line.startswith("NSpid:")]
+        if numbers[1:] == ["1"] and b"supervise" in words and any(word.startswith(folder) for word in words):
+            return pid
+    raise AssertionError("no supervisor is there")
+
+
+@pytest.mark.parametrize("walled", [BWRAP], indirect=True)  # it takes its time, and is of one kind with the other
+async def test_a_turn_whose_supervisor_is_stopped_for_good_ends_with_all_of_its_box_and_the_next_one_works(
+    walled: Walled,
+) -> None:
+    told = walled.give("setsid sleep 7654.5 & echo begun; sleep 7654.5", walled.commit({"a": "1"}))
+    await asyncio.to_thread(walled.service.wait, lambda: told.output, what="the agent's first words")
+    supervisor = supervisor_of(walled)
+    assert process_tree.send(supervisor, signal.SIGSTOP)
+    told.cancel = "stopped by hand"
+    result = await asyncio.to_thread(walled.service.result, told)
+    assert (result.reason, result.exit_code, told.results) == (protocol.CANCELLED, None, 1)
+    assert process_tree.look_up(supervisor) is None
+    assert [pid for pid in process_tree.table() if process_tree.works_in(pid, [walled.home / "agent"])] == []
+    _, result = await walled.run("exit 9", walled.commit({"a": "2"}))
+    assert result.exit_code == 9
+
+
+def landlock_scopes() -> bool:
+    """Whether the kernel can keep abstract sockets apart: version 6 of Landlock's interface (Linux 6.12)."""
+    landlock_create_ruleset, version = 444, 1
+    libc = ctypes.CDLL(None)
+    return int(libc.syscall(landlock_create_ruleset, None, ctypes.c_size_t(0), version)) >= 6
+
+
+async def test_an_agent_holds_no_connection_of_the_runners_and_gets_to_no_socket_without_a_name(walled: Walled) -> None:
+    if not landlock_scopes():
+        pytest.skip("this kernel keeps no abstract sockets apart (it has no version 6 of Landlock)")
+    name = f"greenloop-attacked-{os.getpid()}"
+    with socket.socket(socket.AF_UNIX) as listens:
+        listens.bind("\0" + name)
+        listens.listen()
+        told, result = await walled.run(
+            f"""
+            exec /usr/bin/python3 - <<'X'
+            import os, socket
+            print(*(number for number in range(1024) if os.path.exists(f"/proc/self/fd/{{number}}")))
+            try:
+                socket.socket(socket.AF_UNIX).connect("\\0{name}")
+                print("connected")
+            except PermissionError:
+                print("refused")
+            for place in ("fd", "root", "cwd", "exe", "ns/pid", "map_files"):
+                try:
+                    os.listdir(f"/proc/1/{{place}}") or os.readlink(f"/proc/1/{{place}}")
+                    print("read", place)
+                except (PermissionError, NotADirectoryError):
+                    print("refused")
+            X
+            """
+        )
+    assert printed(told).splitlines() == ["0 1 2", *["refused"] * 7], result.stderr_tail
+
+
 @pytest.mark.parametrize("name", [".gitignore", ".gitattributes", "a", "d"])
 async def test_a_fifo_in_the_place_of_a_file_hangs_nothing_and_is_named(walled: Walled, name: str) -> None:
     sha = walled.commit({"a": "1", ".gitignore": "*.log\n", ".gitattributes": "*.txt text\n", "d/f": "1"})
     _, result = await walled.run(f"rm -rf {name}; mkfifo {name}; echo new > b", sha)
     assert [change.path for change in result.changes if change.sha] == ["b"], result
     assert f"{name} (a FIFO)" in result.left_out
+
+
+async def test_a_device_and_a_socket_in_the_tree_are_named_and_not_read(walled: Walled) -> None:
+    _, result = await walled.run(
+        """
+        exec /usr/bin/python3 - <<'X'
+        import os, socket, stat
+        # the one device that anybody may make
+        os.mknod("device", stat.S_IFCHR | 0o666, os.makedev(0, 0))
+        socket.socket(socket.AF_UNIX).bind("listens")
+        open("b", "w").write("new")
+        X
+        """,
+        walled.commit({"a": "1"}),
+    )
+    assert [change.path for change in result.changes] == ["b"], result
+    assert {"device (a device)", "listens (a socket)"} <= set(result.left_out)
 
 
 async def test_a_nested_repository_runs_nothing_as_the_runner(walled: Walled) -> None:

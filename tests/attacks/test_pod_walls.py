@@ -1,7 +1,6 @@
 """What hostile code in the agent's container of a box's pod tries against the runner beside it and the next turn."""
 
 import asyncio
-import os
 import textwrap
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -15,6 +14,7 @@ from k8s.kubernetes_boxes import KubernetesBoxes
 from k8s.options import PodOptions
 from k8s.pod import SOCKET_DIR, TOKEN_DIR
 from k8s.runner import protocol
+from tests.attacks import namespaces
 from tests.k8s.cluster.conftest import settled
 from tests.k8s.cluster_double.kubelet.isolation import Isolation
 from tests.k8s.cluster_double.server import SmallCluster, small_cluster
@@ -99,8 +99,8 @@ async def test_a_turn_works_in_its_container_with_its_checkout_history_and_strea
 
 async def test_no_process_of_the_runner_can_be_seen_stopped_or_read(pod: Podded) -> None:
     told, result = await pod.run(
-        f"[ -e /proc/{os.getpid()} ] && exit 1"  # no walls: to go on would stop this machine
-        """
+        namespaces.or_exit()
+        + """
         cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n'
         kill -STOP -1 2>/dev/null
         for pid in $(seq 2 400); do [ -e /proc/$pid ] && [ $pid != $$ ] && cat /proc/$pid/comm; done

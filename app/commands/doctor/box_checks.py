@@ -80,7 +80,14 @@ def _walls(boxes: "LocalBoxes") -> list[Finding]:
     try:
         kind = boxes.walls
     except BoxesUnavailable as error:
-        return [Finding("walls of boxes", "fail", str(error), "Set GREENLOOP_BOX_WALLS=auto, or install bubblewrap.")]
+        return [
+            Finding(
+                "walls of boxes",
+                "fail",
+                str(error),
+                "Set GREENLOOP_BOX_WALLS=auto, or install bubblewrap (for unshare: util-linux).",
+            )
+        ]
     if kind == "processes":
         mend = "Install bubblewrap and permit user namespaces, or run only the work of people who trust each other."
         return [Finding("walls of boxes", "warn", NO_WALLS, mend)]

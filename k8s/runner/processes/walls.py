@@ -1,8 +1,9 @@
 """What a local box is made of: a supervisor with its agents, behind the walls that this machine allows.
 
 `bwrap` (bubblewrap) gives it a PID, mount, IPC and UTS namespace of its own, in which it sees the system read-only and
-of its box only the agent's folder and what the runner gives. `processes` is no wall: a supervisor like any process of
-the user.
+of its box only the agent's folder and what the runner gives. `unshare` (util-linux) gives the same where bubblewrap is
+missing: the namespaces are its work, what is seen in them is `enclose`'s. `processes` is no wall: a supervisor like any
+process of the user.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-BWRAP, PROCESSES = "bwrap", "processes"
-KINDS = (BWRAP, PROCESSES)
+BWRAP, UNSHARE, PROCESSES = "bwrap", "unshare", "processes"
+KINDS = (BWRAP, UNSHARE, PROCESSES)
 """The better ones first."""
 
 SYSTEM = ("/usr", "/etc", "/opt", "/nix", "/snap")
@@ -39,17 +40,36 @@ class Walls:
         """`command` behind the walls. `binds` are folders to be had there, and whether they may be written."""
         if self.kind == PROCESSES:
             return list(command)
+        if self.kind == UNSHARE:
+            return [*self._unshare(), *self._files(binds), "--", *self._without_privileges(command)]
         argv = ["bwrap", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--new-session"]
         argv += ["--cap-drop", "ALL"]
         if self.user is None:
             argv += ["--unshare-user"]
         else:
-            # root of the machine may write /proc/sys: what runs inside is another user, and never was this one
             argv += [part for name in ("SETUID", "SETGID", "SETPCAP") for part in ("--cap-add", f"CAP_{name}")]
-            command = [
-                "setpriv", "--reuid", str(self.user), "--regid", str(self.user), "--clear-groups",
-                "--bounding-set=-all", "--inh-caps=-all", "--ambient-caps=-all", "--no-new-privs", "--", *command,
-            ]  # fmt: skip
+            command = self._without_privileges(command)
+        return [*argv, *self._files(binds), "--chdir", "/", "--as-pid-1", "--", *command]
+
+    def _unshare(self) -> list[str]:
+        argv = ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child=KILL"]
+        argv += ["--ipc", "--uts", "--cgroup"]
+        if self.user is None:
+            # under its own number, with the rights to mount in this namespace until `setpriv` takes them
+            argv += ["--user", "--map-current-user", "--keep-caps"]
+        return [*argv, "--", sys.executable, "-I", "-S", "-B", str(RUNNER), "enclose"]
+
+    def _without_privileges(self, command: Sequence[str]) -> list[str]:
+        """`command` without any; of a runner of root's as another user, as root of the machine may write /proc/sys."""
+        user = ["--reuid", str(self.user), "--regid", str(self.user), "--clear-groups"] if self.user is not None else []
+        return [
+            "setpriv", *user, "--bounding-set=-all", "--inh-caps=-all", "--ambient-caps=-all", "--no-new-privs", "--",
+            *command,
+        ]  # fmt: skip
+
+    def _files(self, binds: Sequence[tuple[Path, bool]]) -> list[str]:
+        """What is to be had of the machine's files, as options of bubblewrap."""
+        argv: list[str] = []
         for place in ("/tmp", "/var/tmp"):  # noqa: S108 - of the box
             argv += ["--perms", "1777", "--tmpfs", place]
         argv += ["--dir", "/run", "--proc", "/proc", "--dev", "/dev"]
@@ -71,7 +91,7 @@ class Walls:
             argv += ["--ro-bind-try", path, path]
         for folder, writable in binds:
             argv += ["--bind" if writable else "--ro-bind", str(folder), str(folder)]
-        return [*argv, "--chdir", "/", "--as-pid-1", "--", *command]
+        return argv
 
     def _extra(self, folders: Sequence[Path]) -> list[str]:
         """What else is to be had; nothing in which the box lies, where its neighbours and the service would show."""
@@ -140,4 +160,4 @@ def works(walls: Walls) -> bool:
         tried = subprocess.run(walls.argv([], ["true"]), capture_output=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return False
-    return tried.returncode == 0 and bool(shutil.which("setpriv") or walls.user is None)
+    return tried.returncode == 0
