@@ -77,7 +77,7 @@ class _Bounded(HttpToolsProtocol):
         self.logger = _errors
         self._deadline: asyncio.TimerHandle | None = None
         self._peer: str | None = None
-        self._head = self._heads = 0
+        self._head = self._heads = self._beside = 0
         self._in_body = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -110,22 +110,38 @@ class _Bounded(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         in_body, heads = self._in_body, self._heads
+        self._beside += len(data)
         super().data_received(data)
         if not in_body and self._heads == heads:
             self._head += len(data)
-        if self._head > self.limits.head_bytes and not self.transport.is_closing():
+        if self.transport.is_closing():
+            return
+        if self._head > self.limits.head_bytes:
             self._refuse(431, f"the head of the request is longer than {self.limits.head_bytes} bytes")
+        elif self._in_body and self._beside > self.limits.head_bytes:
+            # extensions and trailers of a chunked body have no end of their own, and are kept by the parser
+            self._refuse(431, f"beside its body the request has more than {self.limits.head_bytes} bytes")
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._head, self._in_body = 0, False
         self._expect_by(self.limits.head_seconds)
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        # what stands behind a body is no header (RFC 9110, 6.5.1): a proxy that takes headers away does not see it
+        if not self._in_body:
+            super().on_header(name, value)
+
+    def on_body(self, body: bytes) -> None:
+        self._beside = 0
+        super().on_body(body)
+
     def on_headers_complete(self) -> None:
         super().on_headers_complete()
         self._in_body = True
         # its last piece may hold a body as well, so the head that is whole counts by what was read of it
         self._heads += 1
+        self._beside = 0
         self._head = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
         self._expect_by(self.limits.body_seconds)
 

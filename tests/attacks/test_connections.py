@@ -11,6 +11,10 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from starlette.responses import Response
+from starlette.routing import Mount
+from starlette.types import Receive, Scope, Send
+
 from app.settings import Settings
 from app.web.app import create_app
 from app.web.connections import SPARE_DESCRIPTORS, ConnectionLimits
@@ -105,6 +109,44 @@ async def test_a_head_that_comes_whole_ends_in_431_and_a_body_that_comes_with_it
                 pair, HEALTH.replace(b"GET", b"PUT")[:-2] + b"content-length: 30000\r\n\r\n" + body
             )
             await pair[0].readuntil(b"Method Not Allowed")
+
+
+CHUNKED = HEALTH.replace(b"GET", b"PUT")[:-2] + b"transfer-encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize("endless", [b"x: y\r\n", b"y"], ids=["of many lines", "of one line"])
+async def test_what_follows_a_body_without_end_ends_in_431_or_with_the_connection(
+    settings: Settings, endless: bytes
+) -> None:
+    async with under(settings, ConnectionLimits(head_bytes=10_000)) as connect:
+        pair = await connect()
+        # it is answered before its body is read to the end: what comes then is read by nobody, and kept by the parser
+        assert b" 405 " in await ask(pair, CHUNKED + b"1\r\nx\r\n0\r\n")
+        with contextlib.suppress(ConnectionError):
+            for _ in range(200):
+                pair[1].write(b"x: " + endless * 1_000)
+                await pair[1].drain()
+        with contextlib.suppress(ConnectionError):
+            assert b" 431 " in await asyncio.wait_for(pair[0].read(), 30)
+
+
+async def test_what_stands_behind_a_body_is_no_header(settings: Settings) -> None:
+    heard: list[list[tuple[bytes, bytes]]] = []
+
+    async def listens(scope: Scope, receive: Receive, send: Send) -> None:
+        while (await receive()).get("more_body"):
+            pass
+        heard.append(list(scope["headers"]))
+        await Response()(scope, receive, send)
+
+    app = create_app(settings)
+    app.router.routes.insert(0, Mount("/heard", listens))
+    async with serving(app) as url:
+        reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(url).port)
+        head = CHUNKED.replace(b"/healthz", b"/heard/")
+        assert b" 200 " in await ask((reader, writer), head + b"1\r\nx\r\n0\r\nauthorization: Bearer x\r\n\r\n")
+        writer.close()
+    assert heard == [[(b"host", b"a"), (b"transfer-encoding", b"chunked")]]
 
 
 async def test_what_is_no_http_is_answered_and_writes_no_log(
