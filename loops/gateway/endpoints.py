@@ -19,6 +19,12 @@ _FIXED: Final[dict[str, Wire]] = {
 _GOOGLE = re.compile(r"v1beta/models/([\w.-]+):(generateContent|streamGenerateContent)")
 _VERSIONED: Final = ("responses", "chat")
 _STREAM: Final = "streamGenerateContent"
+_THE_ACCOUNTS: Final = (
+    *("models", "fallbacks", "route", "preset", "provider", "custom_llm_provider"),
+    *("api_base", "base_url", "api_key", "api_version", "organization", "user_config"),
+)
+"""Keys of a body by which proxies in front of models (OpenRouter, LiteLLM) are told of other models, another endpoint
+or another key than the account's."""
 
 
 class NotAsked(ValueError):
@@ -82,9 +88,13 @@ def request_of(endpoint: Endpoint, body: bytes, beta: bool, may_ask: Callable[[s
     """The request as it is sent on. Raises NotAsked for a model that is not the turn's, and for what is no request.
 
     The top level of the body is written anew, so that a key that stands there twice means the same to us and to the
-    provider. Usage is asked for; an answer that comes later, out of our sight, is not.
+    provider. Usage is asked for; an answer that comes later, out of our sight, is not, nor is what the account decides.
     """
     parts = parts_of(body)
+    for name in _THE_ACCOUNTS:
+        parts.pop(name, None)
+    if endpoint.model:
+        parts.pop("model", None)
     model = endpoint.model or _text(parts, "model")
     if not may_ask(model):
         raise NotAsked(404, f"The model {model[:100]!r} is not this turn's: its account allows {given!r}.", "model")

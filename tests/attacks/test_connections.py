@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-
 from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.types import Receive, Scope, Send

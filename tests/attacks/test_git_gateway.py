@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+import structlog
 from aiohttp import web
 from cryptography.fernet import Fernet
 from starlette.applications import Starlette
@@ -172,6 +173,10 @@ async def test_an_absolute_address_leads_to_the_same_repository_and_nowhere_else
         "Content-Length: 4\r\nContent-Length: 60\r\n",
         "Transfer-Encoding: xchunked\r\n",
         "Transfer-Encoding : chunked\r\n",
+        "Transfer-Encoding:\r\n chunked\r\nContent-Length: 5\r\n",
+        "X: a\rTransfer-Encoding: chunked\r\nContent-Length: 5\r\n",
+        "Upgrade: h2c\r\nConnection: Upgrade\r\nContent-Length: 5\r\n",
+        "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nContent-Length: 5\r\n",
     ],
 )
 async def test_a_request_inside_another_reaches_nobody(box: Checkout, github: GitHub, heads: str) -> None:
@@ -180,6 +185,29 @@ async def test_a_request_inside_another_reaches_nobody(box: Checkout, github: Gi
     told = await raw(box, f"{text}0\r\n\r\n{inner}")
     assert told == b"" or told.split()[1] in (b"200", b"400", b"401", b"413"), told
     assert not [line for line in github.asked if line.startswith("GET")], "the inner one has no token of its own"
+
+
+@pytest.mark.parametrize("size", ["0x4", "-4", "+4", "4_", "2", "10000000000000004", "4\n"])
+async def test_a_chunk_of_another_size_than_it_says_reaches_nobody(box: Checkout, github: GitHub, size: str) -> None:
+    head = f"POST {OWN}/git-upload-pack HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {box.token}\r\n"
+    told = await raw(box, f"{head}Transfer-Encoding: chunked\r\n\r\n{size}\r\n0000\r\n0\r\n\r\n")
+    assert told.split()[1] == b"400", told
+    assert github.asked == []
+
+
+async def test_a_token_behind_the_body_opens_nothing(box: Checkout, github: GitHub) -> None:
+    head = f"POST {OWN}/git-upload-pack HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+    told = await raw(box, f"{head}4\r\n0000\r\n0\r\nAuthorization: Bearer {box.token}\r\n\r\n")
+    assert told.split()[1] == b"401", told
+    assert github.asked == []
+
+
+async def test_refusals_are_told_in_the_log_less_and_less(box: Checkout) -> None:
+    with structlog.testing.capture_logs() as logs:
+        async with box.http("x") as http:
+            for _ in range(20):
+                assert (await http.get(f"{OWN}/{REFS}")).status_code == 401
+    assert [line["so_far"] for line in logs if line["event"] == "git.refused"] == [1, 2, 4, 8, 16]
 
 
 async def test_a_body_over_the_limit_is_refused_before_it_is_read_and_while_it_comes(
@@ -256,8 +284,26 @@ async def test_objects_of_lfs_are_read_through_the_gateway_and_nothing_is_writte
         asked["operation"] = "upload"
         refused = await http.post(f"{OWN}/info/lfs/objects/batch", json=asked)
         assert (refused.status_code, "push nothing" in refused.text) == (403, True)
+        asked = {"operation": "download", "objects": [{"oid": "../../x/y", "size": 11}]}
+        assert (await http.post(f"{OWN}/info/lfs/objects/batch", json=asked)).status_code == 422
     async with box.http(TOKEN) as http:
         assert (await http.get(href)).status_code == 401
+
+
+async def test_of_a_batch_of_lfs_there_passes_which_objects_are_read(box: Checkout, github: GitHub) -> None:
+    passed: list[object] = []
+
+    async def lfs(request: web.Request) -> web.StreamResponse:
+        passed.append(await request.json())
+        return web.json_response({"objects": []})
+
+    github.answer = lfs
+    objects = [{"oid": "1" * 64, "size": 11}]
+    more = {"transfers": ["ssh", "custom"], "ref": {"name": "refs/heads/x"}, "hash_algo": "x", "operation": "download"}
+    async with box.http() as http:
+        asked = {"objects": [{**objects[0], "actions": {"upload": {}}}], **more}
+        assert (await http.post(f"{OWN}/info/lfs/objects/batch", json=asked)).status_code == 200
+    assert passed == [{"operation": "download", "transfers": ["basic"], "objects": objects}]
 
 
 async def test_what_a_runner_is_given_to_fetch_with_is_the_gateway_and_its_own_token(

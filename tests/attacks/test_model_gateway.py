@@ -223,6 +223,21 @@ async def test_what_stands_twice_in_a_body_reaches_the_provider_once(opened: Doo
     assert asked.body["model"] == MODEL and asked.body["stream"] is True
 
 
+async def test_no_body_names_other_models_another_endpoint_or_another_key(opened: Door) -> None:
+    told = {
+        "models": ["other"], "fallbacks": [{"model-1": ["other"]}], "route": "fallback", "preset": "dear",
+        "provider": {"only": ["dear"]}, "custom_llm_provider": "x", "api_base": "https://elsewhere.example",
+        "base_url": "https://elsewhere.example", "api_key": "sk-mine", "organization": "org-other",
+        "user_config": {"model_list": []},
+    }  # fmt: skip
+    assert (await opened.chat(**told)).status_code == 200
+    (asked,) = opened.provider.asked
+    assert asked.body.keys() & told.keys() == set() and b"elsewhere" not in asked.raw
+    hidden = b'{"model": "model-1", "mod\\u0065ls": ["other"], "messages": []}'
+    assert (await opened.agent.post("v1/chat/completions", content=hidden)).status_code == 200
+    assert b"other" not in opened.provider.asked[-1].raw
+
+
 async def test_another_protocol_than_the_agents_is_refused(opened: Door) -> None:
     assert (await opened.agent.post("v1/responses", content=BODY)).status_code == 404
     assert (await opened.agent.post("v1/messages", content=BODY)).status_code == 404

@@ -57,6 +57,7 @@ class GitGateway:
         self._session: aiohttp.ClientSession | None = None
         self._room = Room(AT_ONCE, HELD)
         self._figures: GatewayFigures | None = None
+        self._refused = 0
 
     def start(self, figures: GatewayFigures) -> None:
         """Inside the event loop that serves."""
@@ -89,8 +90,12 @@ class GitGateway:
                 await self._answer(request, watched)
             except (NotServed, NoRoom, BodyTooLarge) as error:
                 watched.refused = True
+                self._refused += 1
                 status = 413 if isinstance(error, BodyTooLarge) else error.status
-                log.info("git.refused", turn=request.path_params["turn"][:40], status=status, why=str(error))
+                if self._refused & (self._refused - 1) == 0:
+                    # the first, the second, the fourth …: boxes do not write our log
+                    turn, why = request.path_params["turn"][:40], str(error)
+                    log.info("git.refused", turn=turn, status=status, why=why, so_far=self._refused)
                 ask = {"www-authenticate": 'Basic realm="Greenloop"'} if status == 401 else {}
                 await PlainTextResponse(f"{error}\n", status, headers=ask)(scope, receive, watched.send)
             except ClientDisconnect:

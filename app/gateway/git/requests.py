@@ -3,12 +3,13 @@
 https://git-scm.com/docs/http-protocol, https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md
 """
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 ROOT = "/turns/{turn}/git"
 _PATH = re.compile(r"/turns/[A-Za-z0-9_-]+/git/([A-Za-z0-9_-]{1,39}/[A-Za-z0-9._-]{1,100})\.git/([A-Za-z0-9/_=-]+)")
@@ -30,6 +31,16 @@ class What(Enum):
     PACK = "git-upload-pack"
     LFS_BATCH = "info/lfs/objects/batch"
     LFS_OBJECT = "lfs"
+
+
+class _Object(msgspec.Struct):
+    oid: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
+    size: Annotated[int, msgspec.Meta(ge=0)]
+
+
+class _Batch(msgspec.Struct):
+    operation: str
+    objects: list[_Object]
 
 
 class NotServed(Exception):
@@ -77,16 +88,15 @@ def passing(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 def batch(body: bytes) -> dict[str, Any]:
-    """The request to GitHub's LFS server for a box's `body`: reads alone. Raises NotServed."""
+    """The request to GitHub's LFS server for a box's `body`: reads of these objects, nothing else that it says. Raises
+    NotServed."""
     try:
-        asked = json.loads(body)
+        asked = msgspec.json.decode(body, type=_Batch)
     except (ValueError, RecursionError):
-        asked = None
-    if not isinstance(asked, dict) or not isinstance(asked.get("objects"), list):
-        raise NotServed(422, "A batch of Git LFS is an object with a list of objects.")
-    if asked.get("operation") != "download":
+        raise NotServed(422, "A batch of Git LFS is an object with a list of objects, by their SHA-256.") from None
+    if asked.operation != "download":
         raise NotServed(403, READ_ONLY)
-    return {**asked, "transfers": ["basic"]}
+    return {"operation": "download", "transfers": ["basic"], "objects": msgspec.to_builtins(asked.objects)}
 
 
 def downloads(answer: Any) -> Iterable[tuple[dict[str, Any], str, Mapping[str, str]]]:
