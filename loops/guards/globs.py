@@ -8,12 +8,16 @@ from typing import Any
 
 import re2
 
+_UNSEEN = dict.fromkeys((*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF))
+
 
 @lru_cache(maxsize=4096)
 def folded(path: str) -> str:
-    """The name under which a file system that knows no case finds `path`."""
-    plain = path.encode("utf-8", "replace").decode("utf-8")
-    return unicodedata.normalize("NFC", plain).casefold()
+    """The name under which a file system finds `path` that knows no case, drops dots and spaces at the end of a name
+    (Windows) or sees no characters without a width (HFS+)."""
+    plain = path.encode("utf-8", "replace").decode("utf-8").translate(_UNSEEN)
+    parts = (part.rstrip(" .") or part for part in plain.split("/"))
+    return unicodedata.normalize("NFC", "/".join(parts)).casefold()
 
 
 def _pattern(glob: str) -> str:

@@ -24,17 +24,37 @@ _REGISTRIES = tuple(
     for name, line in (
         (
             r"[^/]*(?:requirements|constraints)[^/]*\.(?:txt|in)|requirements/[^/]+\.(?:txt|in)",
-            r"\s*(?:-i\b|-f\b|--(?:extra-)?index-url|--find-links|--trusted-host)",
+            # pip takes beginnings of names, and values right behind a letter
+            r"\s*(?:-[if]|--(?:extra|ind|pypi|find|tru)|(?:-[rc][\s=]*|--(?:req|con)[\w-]*[\s=]+)[\w+]+://)",
         ),
         (
             r"pyproject\.toml|Pipfile|setup\.cfg|poetry\.toml",
             r"\s*(?:\[\[\s*(?:tool\.(?:uv\.index|poetry\.source|pdm\.source)|source)\s*\]\]"
-            r"|\[tool\.uv\.sources?|(?:(?:extra|default)[-_])?index(?:[-_]url)?\s*=|find[-_]links\s*=|dependency_links\s*=)",
+            r"|\[tool\.uv\.sources?|(?:tool\.)?(?:uv\.)?(?:pip\.)?[\"']?(?:(?:extra|default)[-_])?index(?:[-_]url)?[\"']?\s*="
+            r"|[\"']?find[-_]links[\"']?\s*=|dependency_links\s*=)",
         ),
-        (r"package\.json|pnpm-workspace\.ya?ml|lerna\.json", r"\s*[\"']?(?:@[\w-]+:)?registr(?:y|ies)[\"']?\s*:"),
+        (
+            r"package\.json|pnpm-workspace\.ya?ml|lerna\.json",
+            r"(?:\s*|.*[{,]\s*)[\"']?(?:@[\w-]+:)?registr(?:y|ies)[\"']?\s*:(?!\s*[\"'][\^~<>=v]*\d)",
+        ),
         (r"Gemfile|[^/]*\.gemspec", r"\s*source[\s(]"),
-        (r"build\.gradle(?:\.kts)?|settings\.gradle(?:\.kts)?", r"\s*(?:url\s*[=(\s]|maven\s*(?:\{|\())"),
-        (r"pom\.xml", r"\s*<(?:repository|pluginRepository|repositories|pluginRepositories)>"),
+        (
+            r"(?:build|settings)\.gradle(?:\.kts)?",
+            r"(?:\s*|.*[{;]\s*)(?:url\s*[=(\s]|(?:maven|ivy)\s*(?:\{|\()|flatDir\b)",
+        ),
+        (r"pom\.xml", r".*<(?:repository|pluginRepository|repositories|pluginRepositories)\b"),
+        (r"composer\.json", r"(?:\s*|.*[{,]\s*)\"repositories\"\s*:"),
+        (r"build\.sbt", r"\s*(?:ThisBuild\s*/\s*)?(?:resolvers|externalResolvers)\b"),
+        (r"Podfile", r"\s*source[\s(]"),
+        (r"environment\.ya?ml|pixi\.toml", r"\s*channels\s*[:=]"),
+        (
+            r"vcpkg-configuration\.json|deno\.jsonc?|pubspec\.yaml",
+            r"\s*[\"']?(?:registries|default-registry|hosted)[\"']?\s*:",
+        ),
+        (
+            r"Cargo\.toml",
+            r"\s*(?:\[\s*(?:registries|source|patch|replace)\b|.*[{,]\s*registry(?:-index)?\s*=|registry\s*=)",
+        ),
     )
 )
 

@@ -48,6 +48,33 @@ from tests.loops.guards.proposals import Turn, codes
             ".cargo/config.toml",
             "sub/.cargo/config",
         ),
+        *(".vscode./tasks.json", ".npmrc ", ".hus\u200cky/pre-commit", ".GITHUB/workflows. /ci.yml", "Agents.md."),
+        *("ci_scripts/ci_post_clone.sh", ".azure-pipelines.yml", "x.gocd.yaml", ".bazelrc", "tools/bazel", "gradlew"),
+        *(
+            ".goreleaser.yml",
+            ".releaserc.json",
+            ".trivyignore",
+            ".gitleaks.toml",
+            ".git-blame-ignore-revs",
+            ".asf.yaml",
+        ),
+        *(
+            ".helix/languages.toml",
+            ".lazy.lua",
+            ".rules",
+            "WARP.md",
+            ".amp/settings.json",
+            ".cline/x",
+            ".pdbrc",
+            ".trunk/x",
+        ),
+        *(
+            "sitecustomize.py",
+            "app/usercustomize.py",
+            ".Rprofile",
+            "Properties/launchSettings.json",
+            ".m2/settings.xml",
+        ),
         *(".mvn/extensions.xml", "app/gradle/wrapper/gradle-wrapper.properties", ".envrc", "mise.toml", "NuGet.Config"),
     ],
 )
@@ -70,6 +97,7 @@ def test_what_something_finds_by_name_and_obeys_is_protected_by_default(path: st
             ".gitignore",
             ".gitattributes",
         ),
+        *("src/rules.py", "owners.md", "fly.py", "gradle.properties", "src/settings.xml", ".changeset/x.md", "warp.py"),
         *("src/agents.py", "docs/agents.rst", "claude/x.py", "src/npmrc.ts", ".editorconfig", "Dockerfile", "husky.md"),
         *(
             "tests/travis.yml.txt",
@@ -121,6 +149,23 @@ def test_each_glob_is_one_of_a_file_that_it_protects() -> None:
         ("Pipfile", "[[source]]"),
         ("package.json", '  "registry": "https://e"'),
         ("Gemfile", "source 'https://e'"),
+        *(
+            ("requirements.txt", line)
+            for line in ("-ihttps://e", "--index https://e", "--pypi-url=https://e", "--extra x")
+        ),
+        *(
+            ("requirements.txt", line)
+            for line in ("-fx", "-r https://e/all.txt", "-chttps://e", "--requirement=http://e")
+        ),
+        ("pyproject.toml", "uv.index = [{url = 'https://e'}]"),
+        ("pyproject.toml", '"index-url" = "https://e"'),
+        ("package.json", '{"publishConfig": {"registry": "https://e"}}'),
+        ("build.gradle", "repositories { maven { url 'https://e' } }"),
+        ("pom.xml", "<project><repositories><repository>"),
+        ("composer.json", '"repositories": [{"type": "composer", "url": "https://e"}]'),
+        ("build.sbt", 'resolvers += "e" at "https://e"'),
+        ("environment.yml", "channels: [https://e]"),
+        ("Cargo.toml", 'x = {version = "1", registry = "e"}'),
     ],
 )
 async def test_lines_that_hide_from_review_or_name_another_registry_are_left_to_people(
@@ -144,7 +189,10 @@ async def test_lines_that_hide_from_review_or_name_another_registry_are_left_to_
         (".gitattributes", "*.py -diff\n", "*.py -diff\n* text=auto\nlib linguist-generated=false\n"),
         ("requirements.txt", "-i https://e\nattrs\n", "-i https://e\nattrs==26.1\nindex-url-parser\n"),
         ("pyproject.toml", "[project]\n", "[project]\nname = 'index'\ndependencies = ['pip-index-url']\n"),
-        ("package.json", "{}", '{"dependencies": {"registry": "1.0"}}'),
+        ("package.json", "{}", '{"dependencies": {"registry": "1.0", "b": "^2"}}'),
+        ("requirements.txt", "a\n", "a\n-r base.txt\n-c constraints.txt\n-e .\n--no-binary x\n"),
+        ("build.gradle", "\n", "\nrepositories { mavenCentral() }\nimplementation('maven:maven:1')\n"),
+        ("Cargo.toml", "[package]\n", "[package]\nregistry-client = '1'\n"),
     ],
 )
 async def test_ordinary_lines_of_such_files_are_free(tmp_path: Path, path: str, before: str, after: str) -> None:
