@@ -182,7 +182,7 @@ def restart_turn(turn: Turn, why: str, *, retry_at: float | None = None) -> None
     move_turn(turn, TurnStatus.QUEUED)
     turn.box, turn.result, turn.handed_at, turn.heartbeat_at = None, None, None, None
     turn.token_hash = None
-    turn.changed_files = []
+    turn.changed_files, turn.plan = [], None
     turn.output_offset, turn.parser_state, turn.trouble_at, turn.begun_at = 0, {}, None, None
     turn.marker = f"{turn.marker.partition('_')[0]}_{turn.lost + turn.retries}"
     turn.waits = why or None

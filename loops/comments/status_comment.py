@@ -17,6 +17,7 @@ NOTES = 12
 SHOWN_CHECKS = 8
 EVIDENCE = 3500  # characters of one check's evidence
 EXCUSED = 20
+STEPS = 20  # of an agent's check list
 OPEN = ("pending", "running", "waiting")
 
 ENDS = {
@@ -61,7 +62,7 @@ class StatusComment:
 
     `attempt` counts from 1; 0 before the first one. `active` is the status of the turn that is open, with its `kind`,
     what it waits for, in words (`spared`: its model's provider), and its place in line (0: it is in none). `checks` is
-    a verdict of `github.checks.verdict`.
+    a verdict of `github.checks.verdict`. `plan`: the steps of the agent at work, each with its state.
     """
 
     handle: str
@@ -89,12 +90,13 @@ class StatusComment:
     excused: tuple[str, ...] = ()
     explanation: str = ""
     answer: str = ""
+    plan: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = field(default_factory=tuple)
 
 
 def render(comment: StatusComment) -> str:
     """Its Markdown, within GitHub's limit whatever it holds: what is said of stopping is never cut."""
-    parts = [f"### {headline(comment)}", _links(comment), _what(comment)]
+    parts = [f"### {headline(comment)}", _links(comment), _what(comment), _plan(comment)]
     if comment.answer and comment.outcome in ("answered", "no_changes"):
         parts.append(_quoted(comment.answer))
     if comment.failing:
@@ -179,6 +181,22 @@ def _what(comment: StatusComment) -> str:
     if comment.active in ("queued", "ready") or comment.waits:
         return f"{_sentence(comment.waits)} It goes on by itself." if comment.waits else "Its box is being made ready."
     return WORK.get(comment.kind, "An agent works on it.")
+
+
+def _plan(comment: StatusComment) -> str:
+    """The check list of the agent, a line a step."""
+    if not comment.plan:
+        return ""
+    done = sum(state == "done" for _, state in comment.plan)
+    more = f"\n- and {len(comment.plan) - STEPS} more" if len(comment.plan) > STEPS else ""
+    lines = "\n".join(_step(text, state) for text, state in comment.plan[:STEPS])
+    return f"**Its plan**, {done} of {len(comment.plan)} done:\n{lines}{more}"
+
+
+def _step(text: str, state: str) -> str:
+    said = defused(text.replace("`", "'"))
+    shown = {"active": f"**now:** {said}", "dropped": f"dropped: {said}"}.get(state, said)
+    return f"- [{'x' if state == 'done' else ' '}] {shown}"
 
 
 def _waiting(comment: StatusComment) -> str:

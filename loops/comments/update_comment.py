@@ -1,7 +1,7 @@
 """Telling people: the sticky comment, our check run and answers in threads, each edited in place when it changes."""
 
 import structlog
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from github.client.errors import Locked
@@ -20,6 +20,7 @@ from loops.sessions.ask import asked_by
 from loops.sessions.decide import cancelled
 from loops.sessions.effects import find, keep, show
 from loops.sessions.explanations import explain
+from loops.sessions.plan_pace import pause
 from loops.sessions.snapshots import turns_of
 from loops.store.locking import locked
 from loops.store.states import OPEN_TURN, TurnStatus
@@ -31,20 +32,39 @@ KIND = "comment"
 LOCKED = "locked"
 
 
-async def update_comment(loop: Loop, session_id: int) -> None:
-    """Bring what people see up to date. Nothing is sent that is there already."""
+async def update_comment(loop: Loop, session_id: int) -> float | None:
+    """Bring what people see up to date. Nothing is sent that is there already.
+
+    While an agent works through its check list, comments are edited now and then: the time from which on it may be told
+    what is new since, or None where all of it was.
+    """
     async with loop.database.read() as tx:
         session = await tx.get_one(Session, session_id)
         repository = await tx.get_one(Repository, session.repository_id)
         turns = await turns_of(tx, session_id)
         told = await status_comment_of(loop, tx, session, repository, turns)
+        later = await _told_again(tx, loop, session) if told.plan else None
+    if later is not None:
+        return later
     repo = loop.handle(repository)
     body = Redactor().text(status_comment.render(told))
     if await _is_newly_locked(loop, repo, session, turns, body):
-        await update_comment(loop, session_id)  # the check run and the page tell, also why the comment does not
-        return
+        # the check run and the page tell, also why the comment does not
+        return await update_comment(loop, session_id)
     await show_check(loop, repo, session, told, body)
     await answer_threads(loop, repo, session, turns)
+    return None
+
+
+async def _told_again(tx: AsyncSession, loop: Loop, session: Session) -> float | None:
+    """When the session's comment may be edited again; None: now."""
+    posted = await find(tx, session.id, KIND, "sticky")
+    if posted is None or posted.digest is None:
+        return None
+    at_work = select(func.count()).select_from(Turn).join(Session, Session.id == Turn.session_id)
+    at_work = at_work.where(Turn.status == TurnStatus.RUNNING, Session.installation_id == session.installation_id)
+    again = posted.at + pause((await tx.execute(at_work)).scalar_one())
+    return again if again > loop.clock() else None
 
 
 def status_key(public_id: str) -> str:
@@ -137,8 +157,15 @@ async def status_comment_of(
         evidence=await evidence_of(tx, session.id, session.head_sha) if session.outcome != "green" else (),
         explanation=public_text(str(checks.get("explanation") or ""), loop.web_urls),
         answer=session.summary or "" if session.outcome == "answered" else "",
+        plan=_steps(loop, active) if active is not None and not session.cancel_by else (),
         notes=tuple(public_text(str(note), loop.web_urls) for note in session.notes),
     )
+
+
+def _steps(loop: Loop, turn: Turn) -> tuple[tuple[str, str], ...]:
+    """The check list of the agent that is at work."""
+    steps = (turn.plan or []) if turn.status is TurnStatus.RUNNING and turn.stop_reason is None else []
+    return tuple((public_text(str(each["text"]), loop.web_urls), str(each["state"])) for each in steps)
 
 
 def _shown(turn: Turn) -> TurnStatus:

@@ -124,8 +124,8 @@ async def _rounds(loop: Loop, session_id: int, deaths: int) -> float | None:
             waiting = await loop.waiting.count(tx, session.installation_id, loop.clock()) if waits else 0
         action = decide.decide(snapshot(session, turns, loop.options, loop.clock(), waiting=waiting))
         if isinstance(action, decide.Sleep):
-            await update_comment(loop, session_id)
-            return action.until
+            later = await update_comment(loop, session_id)
+            return min((at for at in (action.until, later) if at is not None), default=None)
         log.info("session.step", session=session.public_id, step=type(action).__name__)
         if isinstance(action, decide.FinishTurn):
             await call_queue(loop)  # the box is free from the report on

@@ -9,10 +9,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from loops.protocol.access import Asking, look_up, shown
 from loops.protocol.parse_output import ParsedOutput, TurnUsage
+from loops.sessions.plan_pace import EDIT_SECONDS
 from loops.sessions.spending import apply_caps
 from loops.store import journal
 from loops.store.batcher import Batcher
 from loops.store.database import Database
+from loops.store.leases import make_due
 from loops.store.states import TurnStatus
 from loops.store.tables import Box, Turn
 
@@ -90,7 +92,7 @@ async def store_chunks(tx: AsyncSession, chunks: Sequence[Chunk]) -> list[Standi
             continue
         stop = at.stop_reason
         told = {"heartbeat_at": now, "output_offset": at.offset + new.taken, "parser_state": new.state}
-        if chunk.begins or new.edited or new.usage.used:
+        if chunk.begins or new.edited or new.usage.used or new.plan is not None:
             await _more(tx, turn, chunk, told)
             if new.edited or new.usage.used:
                 stop = await apply_caps(tx, turn.id)
@@ -104,6 +106,11 @@ async def store_chunks(tx: AsyncSession, chunks: Sequence[Chunk]) -> list[Standi
     await journal.append_many(
         tx, [journal.Entries(one.turn.session_id, one.turn.id, one.new.entries, one.now) for one in stored]
     )
+    for chunk in stored:
+        if chunk.new.plan is not None:
+            # the first list is shown at once, what changes in it is gathered
+            soon = now if chunk.turn.plan is None else now + EDIT_SECONDS
+            await make_due(tx, chunk.turn.session_id, soon)
     return found
 
 
@@ -132,6 +139,8 @@ async def _more(tx: AsyncSession, turn: Turn, chunk: Chunk, told: dict[str, Any]
     values = {**told, **spent(turn, new.usage)}
     if chunk.begins:
         values["begun_at"] = chunk.now
+    if new.plan is not None:
+        values["plan"] = new.plan
     if new.edited:
         values["changed_files"] = _edited(turn, new.edited)
     await tx.execute(update(Turn).where(Turn.id == turn.id).values(**values))

@@ -71,6 +71,13 @@ class ParsedOutput:
     usage: TurnUsage = field(default_factory=TurnUsage)
     edited: set[str] = field(default_factory=set)
 
+    @property
+    def plan(self) -> list[JSON] | None:
+        """The check list as it was told last; None: nothing was said of one."""
+        told = next((payload for kind, payload in reversed(self.entries) if kind == "plan"), None)
+        items = (told or {}).get("items")
+        return items if isinstance(items, list) else None
+
 
 def parser_of(runtime: RuntimeSpec, state: Mapping[str, Any], totals: Totals = None) -> Parser:
     """The parser to go on with after `state`, which is `Turn.parser_state`; an empty one is a new turn's.

@@ -21,10 +21,11 @@ from loops.store.tables import Turn
 
 @dataclass(frozen=True)
 class Taken:
-    """The answer to the box, and whether there is something new to see."""
+    """The answer to the box, how much there is new to see, and whether the session's comment has to tell of it."""
 
     answer: OutputAnswer
     events: int
+    planned: bool
 
 
 async def store_output(
@@ -55,7 +56,8 @@ async def store_output(
     found = await outputs.put(Chunk(turn, new, begins, now))
     if found.status != TurnStatus.RUNNING:
         raise TurnOver(f"turn {turn.public_id} is {found.status}")
-    return Taken(OutputAnswer(found.offset, found.stop_reason), len(new.entries) if found.stored else 0)
+    answer = OutputAnswer(found.offset, found.stop_reason)
+    return Taken(answer, len(new.entries) if found.stored else 0, found.stored and new.plan is not None)
 
 
 async def _parse(

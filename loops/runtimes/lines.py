@@ -26,7 +26,8 @@ class Memory:
     `answer` is the final answer so far, `failure` the last error that may be the end, `fault` what is
     known of it beside its text (as in `Told`), `tools` the open tool calls by
     id, `seen` the tokens and cost already told as usage, `before` the CLI's running totals at the turn's beginning and
-    `after` those at its end, `pending` text that is not an event yet, `message` and `live` ids of the model's messages.
+    `after` those at its end, `pending` text that is not an event yet, `message` and `live` ids of the model's messages,
+    `plan` the check list.
     """
 
     session: str | None = None
@@ -42,6 +43,7 @@ class Memory:
     pending: str = ""
     message: str = ""
     live: str = ""
+    plan: list[JSON] = field(default_factory=list)
 
     @classmethod
     def of(cls, state: JSON | None, totals: Mapping[str, float] | None) -> "Memory":

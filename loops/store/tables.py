@@ -225,6 +225,7 @@ class Turn(Base):
     commit_sha: Mapped[str | None]
     tree_sha: Mapped[str | None]
     changed_files: Mapped[list[Any]] = mapped_column(default=list)
+    plan: Mapped[list[Any] | None]  # the agent's check list, as it told it last
     input_tokens: Mapped[int] = mapped_column(default=0)
     cached_tokens: Mapped[int] = mapped_column(default=0)
     output_tokens: Mapped[int] = mapped_column(default=0)

@@ -131,6 +131,8 @@ async def _output(request: Request, here: AppState, asked: Asking) -> Response:
     if taken.events:
         here.metrics.output.inc(taken.answer.offset - turn.output_offset)
         here.bus.notify(f"session:{turn.session_id}")
+    if taken.planned:
+        here.bus.notify(WORK)
     return JSONResponse(asdict(taken.answer))
 
 

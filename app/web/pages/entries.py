@@ -13,6 +13,8 @@ from loops.store.tables import Event
 SHOWN = 4_000
 """Characters of a tool's input or output on the page."""
 
+_MARKS = {"active": "▶", "done": "☑", "dropped": "☒"}
+
 
 @dataclass
 class Block:
@@ -55,6 +57,10 @@ def block(event: Event) -> Block:
             made.title = f"$ {_text(payload.get('command'))}"
             made.text = "" if code is None else f"exit {code}"
             made.bad = code not in (None, 0)
+        case "plan":
+            made.title = "plan"
+            made.text = _steps(payload.get("items"))
+            made.key, made.whole = f"{event.turn_id}:plan", True
         case "error":
             made.bad = True
             made.text = _text(payload.get("message"))
@@ -85,6 +91,11 @@ def blocks(events: Iterable[Event]) -> list[Block]:
             continue
         made.append(new)
     return made
+
+
+def _steps(items: object) -> str:
+    steps = [each for each in items if isinstance(each, dict)] if isinstance(items, list) else []
+    return "\n".join(f"{_MARKS.get(str(each.get('state')), '☐')} {_text(each.get('text'))}" for each in steps)
 
 
 def _reported(payload: dict[str, Any]) -> str:

@@ -5,11 +5,13 @@ from loops.runtimes.claude.models import is_alias
 
 # IS_SANDBOX: as root it would not start otherwise. Retries: by default ten, and a 401 takes over 150 s. Background
 # tasks would mean several results and up to ten minutes of waiting; without egress its side traffic costs 6 to 12 s.
+# Its check list is there for some models only unless it is asked for.
 _ENV = {
     "IS_SANDBOX": "1",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "CLAUDE_CODE_MAX_RETRIES": "3",
     "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
+    "CLAUDE_CODE_ENABLE_TODO_TOOLS": "1",
     "DISABLE_AUTOUPDATER": "1",
 }
 _KEYS = {"api_key": "ANTHROPIC_API_KEY", "anthropic_oauth_token": "CLAUDE_CODE_OAUTH_TOKEN"}

@@ -4,6 +4,7 @@ import re
 from typing import Final, Literal
 
 from loops.runtimes.base import JSON, RuntimeEvent
+from loops.runtimes.claude import tasks
 from loops.runtimes.claude.failures import FAILURES
 from loops.runtimes.lines import (
     LineParser,
@@ -13,6 +14,7 @@ from loops.runtimes.lines import (
     text_of,
     usage,
 )
+from loops.runtimes.plan import plan
 
 _EDITS: Final = {"Edit": "file_path", "MultiEdit": "file_path", "Write": "file_path", "NotebookEdit": "notebook_path"}
 _EXIT_CODE = re.compile(r"(?:Exit code|exited with code) (\d+)")
@@ -69,7 +71,10 @@ class ClaudeParser(LineParser):
                 case "tool_use":
                     given = block.get("input") or {}
                     place = _EDITS.get(block["name"], "command")
-                    memory.tools[block["id"]] = {"name": block["name"], "subject": short(given.get(place, ""))}
+                    tool = {"name": block["name"], "subject": short(given.get(place, ""))}
+                    if own and block["name"] in tasks.TOOLS:
+                        tool["task"] = tasks.asked(block["name"], given)
+                    memory.tools[block["id"]] = tool
                     events.append(event("tool_started", id=block["id"], name=block["name"], input=given))
                 case other:
                     events.append(status(str(other)))
@@ -104,6 +109,9 @@ class ClaudeParser(LineParser):
             told = _EXIT_CODE.search(output[:200])
             code = 0 if ok else int(told.group(1)) if told else None
             events.append(event("command", id=identity, command=tool["subject"], exit_code=code))
+        if ok and "task" in tool:
+            self._memory.plan = tasks.changed(self._memory.plan, name, tool["task"], output)
+            events.append(plan(self._memory.plan))
         if name in _EDITS and ok:
             known = detail if isinstance(detail, dict) else {}
             written = known.get("content")

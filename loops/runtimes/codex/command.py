@@ -17,6 +17,7 @@ _SETTINGS = (
     "features.plugins=false",
     "features.unbounded_connection_retries=false",
     "allow_login_shell=false",
+    "tools.update_plan.enabled=true",
     "project_doc_max_bytes=0",
     "skills.include_instructions=false",
     f'shell_environment_policy.exclude=["{KEY}","CODEX_API_KEY","OPENAI_API_KEY"]',

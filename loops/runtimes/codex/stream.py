@@ -5,8 +5,10 @@ from typing import Final
 from loops.runtimes.base import JSON, ProcessEnd, RuntimeEvent
 from loops.runtimes.codex.failures import FAILURES
 from loops.runtimes.lines import LineParser, event, short, status, text_of, usage
+from loops.runtimes.plan import plan, step
 
 _TOOLS: Final = {"command_execution", "file_change", "mcp_tool_call", "web_search", "collab_tool_call"}
+_LIST: Final = "todo_list"
 _TOTALS: Final = ("input", "cached", "output")
 
 
@@ -27,6 +29,8 @@ class CodexParser(LineParser):
             case "thread.started":
                 memory.session = str(data["thread_id"])
                 return [event("session", id=memory.session)]
+            case "item.started" | "item.updated" | "item.completed" if data["item"]["type"] == _LIST:
+                return self._plan(data["item"].get("items"))
             case "item.started":
                 return self._started(data["item"])
             case "item.completed":
@@ -41,6 +45,16 @@ class CodexParser(LineParser):
                 memory.failure = memory.failure or str(data["message"])
                 return [event("error", message=data["message"], final=False)]
         return [status(str(data["type"]))]
+
+    def _plan(self, listed: object) -> list[RuntimeEvent]:
+        """The check list as it is now. Codex tells what is done, not what it is at; at the end of a turn all again."""
+        memory = self._memory
+        steps = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+        told = plan(step(each.get("text", ""), "done" if each.get("completed") else "pending") for each in steps)
+        if told.payload["items"] == memory.plan:
+            return [status(_LIST)]
+        memory.plan = told.payload["items"]
+        return [told]
 
     def _started(self, item: JSON) -> list[RuntimeEvent]:
         if item["type"] not in _TOOLS:

@@ -5,8 +5,10 @@ from typing import Final
 from loops.runtimes.base import JSON, RuntimeEvent
 from loops.runtimes.gemini.failures import FAILURES
 from loops.runtimes.lines import LineParser, event, short, status, usage
+from loops.runtimes.plan import items_of, plan
 
 _EDITS: Final = ("replace", "write_file")
+_LIST: Final = "write_todos"
 _SHELL: Final = "run_shell_command"
 _TURNS: Final = "FatalTurnLimitedError"
 
@@ -56,7 +58,10 @@ class GeminiParser(LineParser):
     def _tool(self, data: JSON) -> list[RuntimeEvent]:
         name, given, identity = data["tool_name"], data.get("parameters") or {}, data["tool_id"]
         subject = given.get("command") if name == _SHELL else given.get("file_path")
-        self._memory.tools[identity] = {"name": name, "subject": short(subject or "")}
+        tool = {"name": name, "subject": short(subject or "")}
+        if name == _LIST:
+            tool["items"] = items_of(given.get("todos"), "description")
+        self._memory.tools[identity] = tool
         return [*self._said(), event("tool_started", id=identity, name=name, input=given), usage(1)]
 
     def _result_of_tool(self, data: JSON) -> list[RuntimeEvent]:
@@ -67,6 +72,8 @@ class GeminiParser(LineParser):
         events = [event("tool_completed", id=identity, name=name, output=output, ok=ok)]
         if name == _SHELL:
             events.append(event("command", id=identity, command=tool["subject"], exit_code=None))
+        if ok and "items" in tool:
+            events.append(plan(tool["items"]))
         if name in _EDITS and ok:
             events.append(event("file_edit", path=tool["subject"], change="update", bytes=None))
         return events

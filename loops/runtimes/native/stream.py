@@ -5,6 +5,7 @@ from typing import Final, get_args
 from loops.runtimes.base import JSON, EventKind, RuntimeEvent
 from loops.runtimes.lines import LineParser, event
 from loops.runtimes.native.failures import FAILURES
+from loops.runtimes.plan import items_of, plan
 
 _KINDS: Final[dict[str, EventKind]] = {kind: kind for kind in get_args(EventKind)}
 
@@ -26,6 +27,8 @@ class NativeParser(LineParser):
             memory.answered = bool(data["text"])
             memory.answer = data["text"] or memory.answer
             return event("status", text="finished", changed_files=data["changed_files"], diff=data["diff"])
+        if kind == "plan":
+            return plan(items_of(data["items"], "text", "state"))
         if kind == "session":
             memory.session = str(data["id"])
         elif kind == "error":

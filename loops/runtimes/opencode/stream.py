@@ -6,6 +6,7 @@ from typing import Final
 from loops.runtimes.base import JSON, RuntimeEvent
 from loops.runtimes.lines import LineParser, event, status, usage
 from loops.runtimes.opencode.failures import FAILURES
+from loops.runtimes.plan import items_of, plan
 
 _EDITS: Final = {"write": "filePath", "edit": "filePath"}
 
@@ -64,6 +65,8 @@ def _tool(part: JSON) -> list[RuntimeEvent]:
     ]
     if name == "bash" and "command" in given:
         events.append(event("command", id=identity, command=given["command"], exit_code=exit_code))
+    if name == "todowrite" and ok:
+        events.append(plan(items_of(given.get("todos"), "content")))
     if name in _EDITS and ok:
         events.append(_edit(name, given, state.get("metadata") or {}))
     if name in ("apply_patch", "patch") and ok:

@@ -1,6 +1,8 @@
 """What a scripted model can do: say something, use a tool, or fail as real servers do."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,15 @@ class Shell:
     command: str
 
 
-Action = Read | Write | Edit | Shell
+@dataclass(frozen=True)
+class Use:
+    """Use a tool that one CLI alone has, by its name."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+
+
+Action = Read | Write | Edit | Shell | Use
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from loops.runtimes import registry
 from loops.runtimes.scripted.conversation import Conversation, Tool
-from loops.runtimes.scripted.replies import Action, Edit, Read, Shell, Write
+from loops.runtimes.scripted.replies import Action, Edit, Read, Shell, Use, Write
 from loops.runtimes.spec import Tools
 
 
@@ -23,6 +23,10 @@ class Call:
 def call(action: Action, conversation: Conversation) -> Call:
     """The tool call for `action`; by a shell where the CLI has no tool for it. Raises LookupError without any."""
     offered = conversation.tools
+    if isinstance(action, Use):
+        if action.tool not in offered:
+            raise LookupError(f"The CLI offers no tool {action.tool!r}; it offers: {', '.join(offered) or 'none'}.")
+        return Call(action.tool, action.arguments)
     for tools in (tools for runtime in registry.agents() if runtime.smoke for tools in runtime.smoke.tools):
         if found := _with(tools, action, offered):
             return found
@@ -39,7 +43,7 @@ def call(action: Action, conversation: Conversation) -> Call:
     raise LookupError(f"The CLI offers no tool for this action; it offers: {', '.join(offered) or 'none'}.")
 
 
-def _with(tools: Tools, action: Action, offered: Mapping[str, Tool]) -> Call | None:
+def _with(tools: Tools, action: Read | Write | Edit | Shell, offered: Mapping[str, Tool]) -> Call | None:
     """The action with one CLI's tools, where it is that CLI's tools that are offered."""
     words: tuple[str, ...] | None
     values: tuple[str, ...]

@@ -134,3 +134,16 @@ def test_huge_texts_leave_room_for_what_is_said_of_stopping() -> None:
 def test_a_note_that_is_cut_in_a_code_block_does_not_swallow_what_follows() -> None:
     text = render(replace(STORY, notes=("It said:\n\n```text\n" + "x\n" * 4000,)))
     assert text.count("```") == 2
+
+
+def test_a_check_list_is_one_line_a_step_and_says_how_far_it_is() -> None:
+    steps = (("Look", "done"), ("Mend `x` for @ann\u2028closes #1", "active"), ("Ask", "dropped"), ("Tell", "pending"))
+    told = render(replace(STORY, status="running", active="running", plan=steps))
+    assert "**Its plan**, 1 of 4 done:\n- [x] Look\n- [ ] **now:** Mend 'x' for " in told
+    assert "- [ ] dropped: Ask\n- [ ] Tell\n" in told
+    assert "@ann" not in told and "closes #1" not in told
+
+
+def test_of_a_long_check_list_the_first_steps_are_shown_and_the_rest_is_counted() -> None:
+    told = render(replace(STORY, status="running", active="running", plan=(("Look", "done"),) * 50))
+    assert told.count("- [x] Look") == 20 and "- and 30 more" in told and "50 of 50 done" in told

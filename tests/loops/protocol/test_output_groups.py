@@ -10,6 +10,7 @@ from sqlalchemy import event, select, update
 from loops.protocol import output_groups
 from loops.protocol.output_groups import Chunk, Outputs
 from loops.protocol.parse_output import ParsedOutput, TurnUsage
+from loops.sessions.plan_pace import EDIT_SECONDS
 from loops.store.database import Database
 from loops.store.states import TurnStatus
 from loops.store.tables import Box, Event, Session, Turn
@@ -147,3 +148,26 @@ async def test_a_group_of_many_takes_no_more_statements_than_one_of_two(outputs:
         event.remove(engine, "before_cursor_execute", note)
         counts.append(len(statements))
     assert counts[0] == counts[1]
+
+
+async def test_a_check_list_is_kept_and_the_session_is_due_at_once_and_then_now_and_then(outputs: Outputs) -> None:
+    (turn,) = await running(outputs.database, 1)
+    first, second = ([{"text": "Look", "state": state}] for state in ("active", "done"))
+
+    async def due_after(*plans: list[dict[str, str]]) -> float | None:
+        """When the session is due once a chunk has told of these lists, one after the other."""
+        async with outputs.database.write() as tx:
+            await tx.execute(update(Session).values(due_at=None))
+            now = await tx.get_one(Turn, turn.id)
+        told = ParsedOutput(1, {}, [("plan", {"items": each}) for each in plans])
+        assert (await outputs.put(Chunk(now, told, False, NOW))).stored
+        async with outputs.database.read() as tx:
+            return (await tx.execute(select(Session.due_at))).scalar_one()
+
+    assert await due_after() is None
+    assert await due_after(second, first) == NOW
+    assert (await rows(outputs.database))[0].plan == first
+    assert await due_after(second) == NOW + EDIT_SECONDS
+    assert (await rows(outputs.database))[0].plan == second
+    assert await due_after() is None
+    assert (await rows(outputs.database))[0].plan == second

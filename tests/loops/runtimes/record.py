@@ -1,6 +1,7 @@
 """Records the fixtures: `python -m tests.loops.runtimes.record` with the pinned CLIs on PATH."""
 
 import json
+import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 from loops.runtimes import registry
 from loops.runtimes.base import Credential, Resume, TurnRequest
 from loops.runtimes.scripted.brain import Script
-from loops.runtimes.scripted.replies import Edit, Read, Refusal, Reply, Shell, Step, Write
+from loops.runtimes.scripted.replies import Edit, Read, Refusal, Reply, Shell, Step, Use, Write
 from loops.runtimes.scripted.server import ModelServer
 from tests.loops.runtimes.box import Box
 
@@ -26,12 +27,41 @@ CASES: dict[str, tuple[Step, ...]] = {
 }
 
 
+FIRST, SECOND = "Look at the light", "Make it green"
+
+
+def _task(at: str, status: str) -> Reply:
+    return Reply("", Use("TaskUpdate", {"taskId": at, "status": status}))
+
+
+def _listed(name: str, place: str, text: str, *states: tuple[str, str], **more: str) -> tuple[Step, ...]:
+    """A tool that is given the whole list each time."""
+    steps = ([{text: said, "status": state, **more} for said, state in zip((FIRST, SECOND), each, strict=True)]
+             for each in states)  # fmt: skip
+    return tuple(Reply("", Use(name, {place: each})) for each in steps)
+
+
+STATES = (("in_progress", "pending"), ("completed", "in_progress"))
+PLANNED: dict[str, tuple[Step, ...]] = {
+    "claude": (
+        Reply("", Use("ToolSearch", {"query": "select:TaskCreate,TaskUpdate", "max_results": 5})),
+        Reply("", Use("TaskCreate", {"subject": FIRST, "description": "It is red."})),
+        Reply("", Use("TaskCreate", {"subject": SECOND, "description": "As asked."})),
+        *(_task(*change) for change in (("1", "in_progress"), ("1", "completed"), ("2", "in_progress"))),
+    ),
+    "codex": _listed("update_plan", "plan", "step", *STATES),
+    "opencode": _listed("todowrite", "todos", "content", *STATES, priority="high"),
+}
+
+
 def main() -> None:
-    """Runs each case with each CLI."""
+    """Runs each case with each CLI; with words, those cases only."""
     for name in (runtime.name for runtime in registry.agents() if runtime.package):
         scripts = {"work": Script(*WORK, Reply("Second answer."))} | {case: Script(*CASES[case]) for case in CASES}
+        if name in PLANNED:
+            scripts["planned"] = Script(*PLANNED[name])
         with ModelServer(scripts) as server:
-            for case in scripts:
+            for case in (case for case in scripts if case in sys.argv[1:] or not sys.argv[1:]):
                 _record(name, case, server)
 
 
