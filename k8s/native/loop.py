@@ -175,7 +175,11 @@ def _in_words(error: Exception) -> str:
     if type(error) is UnexpectedModelBehavior:
         return error.message
     status = getattr(error, "status_code", None)
-    return f"The model's API answered {status}: {said}" if status and said else f"{type(error).__name__}: {error}"
+    if not status or not said:
+        return f"{type(error).__name__}: {error}"
+    # the provider's own name of the fault, which its sentence may lack
+    code = next((f" ({body[name]})" for name in ("code", "type") if isinstance(body.get(name), str)), "")
+    return f"The model's API answered {status}{code}: {said}"
 
 
 class _Told:

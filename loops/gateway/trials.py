@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from loops.gateway.endpoints import ROOT
-from loops.runtimes.failures import Failure, FailureKind, Sign, Told, classify
+from loops.runtimes import waits
+from loops.runtimes.classify import classify
+from loops.runtimes.failures import Failure, FailureKind, Sign, Told
 from loops.runtimes.spec import Wire
 
 ASKED: Final = "Answer with the word OK, and nothing else."
@@ -56,8 +58,7 @@ def failure_of(
 ) -> Failure | None:
     """What an agent with these `signs` would have ended with; None where the model answered."""
     text = body.decode("utf-8", "replace")
-    after = headers.get("retry-after", "")
-    told = Told(text, status=status, retry_after=float(after) if after.isdigit() else None)
+    told = Told(text, status=status, retry_after=waits.of_headers(headers))
     if status != 200:
         found = classify(signs, told)
         # what no provider says is the answer of something else that stands there

@@ -39,7 +39,7 @@ EVENT_TEXT = 30_000
 SUMMARY_TEXT = 2_000
 """Longest final message that is taken from raw output, in characters."""
 
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)")
 _NOISE = re.compile(
     r"Reading additional input from stdin|WARNING: |Warning: |\[claude-code:|\[STARTUP\]|Ripgrep is not|"
     r"Attempt \d+ failed|Suggested retry|at \S.*\(?\S+:\d+:\d+\)?$|[\[\]{}()^|~\s]+$"
@@ -213,12 +213,17 @@ def clip(text: str, limit: int = EVENT_TEXT) -> str:
     return f"{text[:head]}\n… {len(text) - limit} characters left out …\n{text[-tail:]}"
 
 
+def plain(text: str) -> str:
+    """`text` without what only a terminal understands."""
+    return _ANSI.sub("", text)
+
+
 def process_error(who: str, ending: ProcessEnd, said: str = "") -> str:
     """One sentence on why `who` ended without an answer.
 
     With it goes the line of stderr that names the error, else its last; where stderr is empty, of what it `said`.
     """
-    lines = [line.strip() for text in (said, ending.stderr_tail) for line in _ANSI.sub("", text).splitlines()]
+    lines = [line.strip() for text in (said, ending.stderr_tail) for line in plain(text).splitlines()]
     useful = [line for line in lines if line and not _NOISE.match(line)]
     # of an error with a stack or an excerpt behind it, the line that names it
     last = next((line for line in useful if _NAMED.match(line)), useful[-1] if useful else "")

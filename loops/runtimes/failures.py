@@ -1,14 +1,10 @@
-"""How agents fail, whatever agent it is: the kind, what to tell people, and how it goes on. Pure.
+"""How agents fail, whatever agent it is: the kind, what to tell people, and how it goes on. Pure."""
 
-What each CLI says when it fails was observed with the real ones; codes and types are those that the providers document.
-"""
-
-import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 
 class FailureKind(StrEnum):
@@ -172,58 +168,6 @@ class Sign:
         )
 
 
-# What OpenAI, Anthropic, Google and those who speak like them say, the more exact first; a CLI's own table goes before.
-PROVIDERS: Final = (
-    # what our model gateway says where it gets no answer
-    Sign(FailureKind.NETWORK, text="cannot reach the model's endpoint|the model's endpoint sends elsewhere"),
-    Sign(FailureKind.CONTEXT, code="context_length_exceeded|contextoverflow|prompt_too_long|request_too_large"),
-    Sign(
-        FailureKind.CONTEXT,
-        text=r"context (?:length|window)|prompt is too long|input token count.{0,60}exceeds|too many (?:input )?tokens",
-    ),
-    Sign(FailureKind.QUOTA, status=(402,)),
-    Sign(FailureKind.QUOTA, code="insufficient_quota|billing|usage_limit|usage_not_included|credits?_"),
-    Sign(
-        FailureKind.QUOTA,
-        text=r"quota|usage limit|hit your limit|credit balance|out of credits|insufficient (?:funds|credit|balance)|"
-        r"budget (?:is )?(?:used up|exceeded|exhausted|spent)|billing",
-    ),
-    Sign(FailureKind.POLICY, code="content_policy|content_filter|policy_violation|invalid_prompt|prohibited_content"),
-    Sign(FailureKind.POLICY, text=r"content (?:policy|filter)|usage polic(?:y|ies)|flagged (?:as|for)|safety system"),
-    Sign(FailureKind.MODEL, code="model_not_found|unknown_model|unsupported_model|ProviderModelNotFound"),
-    Sign(
-        FailureKind.MODEL,
-        text=r"model\W.{0,100}(?:not exist|not found|not supported|unknown|not available|no longer)|"
-        r"(?:unknown|invalid|unsupported|no such) model|models/\S+ is not found",
-    ),
-    Sign(FailureKind.CREDENTIALS, status=(401,)),
-    Sign(FailureKind.CREDENTIALS, code="authentication|invalid_api_key|unauthenticated|token_expired|ProviderAuth"),
-    Sign(
-        FailureKind.CREDENTIALS,
-        text=r"\b401\b|(?:invalid|incorrect|missing|no) (?:x-)?api[ -]?key|api key (?:not valid|is missing|expired)|"
-        r"not logged in|/login\b|(?:refresh|access) token|token (?:has |is )?expired|missing environment variable",
-    ),
-    Sign(FailureKind.ACCESS, status=(403,)),
-    Sign(FailureKind.ACCESS, code="permission_(?:error|denied)|access_denied"),
-    Sign(FailureKind.ACCESS, text=r"\b403 Forbidden|not have (?:access|permission)|permission denied for model"),
-    Sign(FailureKind.RATE_LIMIT, status=(429,)),
-    Sign(FailureKind.RATE_LIMIT, code="rate_limit|resource_exhausted|too_many_requests"),
-    Sign(FailureKind.RATE_LIMIT, text=r"rate.?limit|\b429\b|too many requests"),
-    Sign(FailureKind.OVERLOADED, status=(500, 502, 503, 504, 529)),
-    Sign(FailureKind.OVERLOADED, code="overloaded|server_error|unavailable|internal"),
-    Sign(FailureKind.OVERLOADED, text=r"overloaded|at capacity|high demand|\b5(?:0[0234]|29)\b|temporarily unavail"),
-    Sign(
-        FailureKind.NETWORK,
-        text=r"connect(?:ion|ing)? .{0,40}(?:refused|reset|failed|closed|error)|connection error|E(?:CONN\w+|NOTFOUND|"
-        r"AI_AGAIN|TIMEDOUT|HOSTUNREACH)|(?:unable|cannot|failed|could not) (?:to )?connect|fetch failed|"
-        r"socket hang up|error sending request|stream (?:disconnected|closed)|timed out|error: terminated|certificate",
-    ),
-    Sign(FailureKind.TOOL, text=r"\bMCP\b|tool \S+ (?:failed|crashed|timed out)|failed to start (?:the )?tool"),
-    # a shell's way to say that a signal ended it: INT, KILL (out of memory, too), TERM
-    Sign(FailureKind.KILLED, exit=(130, 137, 143)),
-)
-
-
 @dataclass(frozen=True)
 class Failure:
     """A failure, classified. `message` is the useful line of what was said."""
@@ -231,64 +175,3 @@ class Failure:
     kind: FailureKind
     message: str
     retry_after: float | None = None
-
-
-_STATUS = re.compile(r"(?:status(?:_code)?:? |error:? |code:? |answered |\()(\d{3})\b", re.IGNORECASE)
-_DELAY = re.compile(r"(?:retry|try again)(?: again)?(?: in| after)? (\d+(?:\.\d+)?) ?(ms|m|s|h)?", re.IGNORECASE)
-_UNIT: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "": 1.0}
-
-
-def classify(signs: tuple[Sign, ...], told: Told) -> Failure:
-    """The kind of a failure by the CLI's own table, then by what providers say; else a bug of the CLI."""
-    known = _read(told)
-    if not told.exited:
-        return Failure(FailureKind.KILLED, known.text)
-    kind = next((sign.kind for sign in (*signs, *PROVIDERS) if sign.fits(known)), None)
-    if kind is None:
-        kind = FailureKind.KILLED if (told.exit_code or 0) < 0 else FailureKind.BUG
-    return Failure(kind, known.text, known.retry_after)
-
-
-def _read(told: Told) -> Told:
-    """With what stands in the text: an error object of a provider, an HTTP status, a time to wait."""
-    found = list(_objects(told.text))
-    code = " ".join([told.code, *(name for _, names, _ in found for name in names)]).strip()
-    text = next((message for message, _, _ in reversed(found) if message), told.text)
-    status, after = told.status, told.retry_after
-    if status is None and (match := _STATUS.search(told.text)):
-        status = int(match.group(1))
-    if after is None:
-        after = next((delay for _, _, delay in found if delay is not None), None)
-    if after is None and (match := _DELAY.search(text)):
-        after = float(match.group(1)) * _UNIT[(match.group(2) or "").lower()]
-    status = status if status is not None else next((int(name) for name in code.split() if name.isdigit()), None)
-    return replace(told, text=text.strip(), code=code, status=status, retry_after=after)
-
-
-def _objects(text: str) -> Iterator[tuple[str, list[str], float | None]]:
-    """(message, names of the fault, seconds to wait) of the error object in `text`, and of one inside its message."""
-    start = text.find("{")
-    if start < 0:
-        return
-    try:
-        data, _ = json.JSONDecoder().raw_decode(text, start)
-    except (ValueError, RecursionError):
-        return
-    error: Any = data.get("error", data)
-    if isinstance(error, str):
-        error = {**data, "message": error}
-    if not isinstance(error, dict):
-        return
-    message = str(error.get("message") or error.get("detail") or "")
-    names = [str(error[name]) for name in ("type", "code", "status") if error.get(name)]
-    yield message, names, _delay(error.get("details"))
-    yield from _objects(message)
-
-
-def _delay(details: object) -> float | None:
-    """Google's `RetryInfo`."""
-    for each in details if isinstance(details, list) else ():
-        told = str(each.get("retryDelay", "")) if isinstance(each, dict) else ""
-        if re.fullmatch(r"\d+(\.\d+)?s", told):
-            return float(told[:-1])
-    return None

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
-from loops.runtimes.base import JSON, EventKind, Outcome, ProcessEnd, RuntimeEvent, clip, process_error
-from loops.runtimes.failures import Failure, Sign, Told, classify
+from loops.runtimes.base import JSON, EventKind, Outcome, ProcessEnd, RuntimeEvent, clip, plain, process_error
+from loops.runtimes.classify import LONGEST, classify
+from loops.runtimes.failures import Failure, FailureKind, Sign, Told
 
 # Gone, or its files are broken.
 _NO_CONVERSATION = re.compile(
     r"no (?:rollout|conversation|session) found|session not found|thread/resume failed|failed to resume session",
     re.IGNORECASE,
 )
-_CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _REMEMBERED = 2_000
 
 
@@ -58,12 +58,14 @@ class Memory:
 class LineParser(ABC):
     """What the parsers of JSON lines have in common: a line is read by `_events`, and what it says is in `_memory`.
 
-    `who` names the CLI in errors, `signs` is its table of failures. `names_lost` says that it names a conversation even
+    `who` names the CLI in errors, `signs` is its table of failures, `statuses` the HTTP statuses of
+    which its exit codes tell. `names_lost` says that it names a conversation even
     where the one to resume is gone, `cumulative` that it counts tokens or cost from the beginning of a conversation.
     """
 
     who: ClassVar[str]
     signs: ClassVar[tuple[Sign, ...]] = ()
+    statuses: ClassVar[Mapping[int, int]] = {}
     names_lost: ClassVar[bool] = False
     cumulative: ClassVar[bool] = False
 
@@ -79,9 +81,12 @@ class LineParser(ABC):
         """The events of one line."""
         data = as_object(line)
         try:
-            return self._events(data) if data else [status(line)]
+            events = self._events(data) if data else [status(line)]
         except (KeyError, TypeError, ValueError, AttributeError):
-            return [status(line)]
+            events = [status(line)]
+        if self._memory.failure:
+            self._memory.failure = clip(self._memory.failure, LONGEST)
+        return events
 
     def state(self) -> JSON:
         """The parser's memory."""
@@ -110,9 +115,15 @@ class LineParser(ABC):
     def _failed(self, ending: ProcessEnd) -> Failure:
         memory, exited = self._memory, ending.reason == "exited"
         text = (memory.failure if exited else None) or process_error(self.who, ending)
-        fault = memory.fault if exited and memory.failure else {}
-        told = Told(text, exit_code=ending.exit_code, exited=exited, **fault)
-        return classify(self.signs, told)
+        fault = dict(memory.fault) if exited and memory.failure else {}
+        if not fault.get("status") and exited:
+            fault["status"] = self.statuses.get(ending.exit_code or 0)
+        found = classify(self.signs, Told(text, exit_code=ending.exit_code, exited=exited, **fault))
+        if found.kind is not FailureKind.BUG or not memory.failure or not ending.stderr_tail:
+            return found
+        # what its stream does not tell, its stderr may
+        other = classify(self.signs, Told(process_error(self.who, ending), exit_code=ending.exit_code))
+        return found if other.kind is FailureKind.BUG else other
 
     @abstractmethod
     def _events(self, data: JSON) -> list[RuntimeEvent]:
@@ -171,7 +182,7 @@ def short(text: object) -> str:
 
 def no_conversation(*texts: str) -> bool:
     """Whether one of `texts` says that the conversation to resume does not exist (any more), or cannot be read."""
-    return any(_NO_CONVERSATION.search(_CONTROL.sub("", text)) for text in texts)
+    return any(_NO_CONVERSATION.search(plain(text)) for text in texts)
 
 
 def _clipped(value: Any) -> Any:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from loops.runtimes.base import JSON, RuntimeEvent
-from loops.runtimes.gemini.failures import FAILURES
+from loops.runtimes.gemini.failures import FAILURES, STATUSES
 from loops.runtimes.lines import LineParser, event, short, status, usage
 from loops.runtimes.plan import items_of, plan
 
@@ -22,6 +22,7 @@ class GeminiParser(LineParser):
 
     who = "Gemini CLI"
     signs = FAILURES
+    statuses = STATUSES
 
     def _events(self, data: JSON) -> list[RuntimeEvent]:
         match data["type"]:

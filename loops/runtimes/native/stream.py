@@ -1,5 +1,6 @@
 """The output of our own agent: it prints our events, so there is little to translate."""
 
+import re
 from typing import Final, get_args
 
 from loops.runtimes.base import JSON, EventKind, RuntimeEvent
@@ -8,6 +9,8 @@ from loops.runtimes.native.failures import FAILURES
 from loops.runtimes.plan import items_of, plan
 
 _KINDS: Final[dict[str, EventKind]] = {kind: kind for kind in get_args(EventKind)}
+
+_REFUSED = re.compile(r"The model's API answered (\d{3})(?: \(([^()]{1,100})\))?: ")
 
 
 class NativeParser(LineParser):
@@ -33,6 +36,13 @@ class NativeParser(LineParser):
             memory.session = str(data["id"])
         elif kind == "error":
             memory.failure = str(data["message"])
+            memory.fault = _fault(memory.failure)
         elif kind == "assistant_completed":
             memory.answer = str(data["text"])
         return event(_KINDS[kind], **data)
+
+
+def _fault(message: str) -> JSON:
+    """What is known of a failure beside its sentence."""
+    told = _REFUSED.match(message)
+    return {"status": int(told.group(1)), "code": told.group(2) or ""} if told is not None else {}

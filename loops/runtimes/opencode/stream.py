@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from loops.runtimes import waits
 from loops.runtimes.base import JSON, RuntimeEvent
 from loops.runtimes.lines import LineParser, event, status, usage
 from loops.runtimes.opencode.failures import FAILURES
@@ -94,14 +95,13 @@ def _path(file: JSON) -> str:
 
 def _fault(error: JSON) -> JSON:
     data = error.get("data") or {}
-    headers = data.get("responseHeaders") or {}
-    after = str(headers.get("retry-after") or "")
+    headers = data.get("responseHeaders")
     # the body has the provider's own name of the fault, which the message may lack
     names = re.findall(r'"(?:code|type|status)"\s*:\s*"([^"]+)"', str(data.get("responseBody") or ""))
     return {
         "status": data.get("statusCode"),
         "code": " ".join([str(error.get("name") or ""), *names]),
-        "retry_after": float(after) if after.isdigit() else None,
+        "retry_after": waits.of_headers(headers) if isinstance(headers, dict) else None,
     }
 
 

@@ -9,7 +9,8 @@ import pytest
 from app.gateway.relay import UNREACHABLE
 from loops.runtimes import registry
 from loops.runtimes.base import Outcome, ProcessEnd
-from loops.runtimes.failures import WORDS, FailureKind, Sign, Told, classify
+from loops.runtimes.classify import classify
+from loops.runtimes.failures import WORDS, FailureKind, Sign, Told
 from loops.sessions.explanations import explain
 from tests.loops.runtimes.replay import replay
 
@@ -61,7 +62,8 @@ def gemini(status: int | None, code: str, said: str) -> tuple[list[dict[str, Any
 
 
 def native(status: int | None, code: str, said: str) -> tuple[list[dict[str, Any]], int]:
-    text = f"The model's API answered {status}: {said}" if status else said
+    named = f" ({code})" if code else ""
+    text = f"The model's API answered {status}{named}: {said}" if status else said
     return [{"kind": "error", "message": text, "final": True}], 1
 
 
