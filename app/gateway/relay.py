@@ -25,6 +25,9 @@ from loops.gateway.refreshing import LoginRefused, LoginUnreachable, Refresher
 from loops.gateway.refusals import Refusal, broken_off, refuse
 from loops.gateway.upstreams import Account, Upstream, upstream_of
 from loops.gateway.usage import UsageReader
+from loops.runtimes import waits
+from loops.runtimes.classify import classify
+from loops.runtimes.failures import Told
 from loops.runtimes.login import Tokens
 from loops.runtimes.profiles import login_of
 from loops.store.background import end
@@ -174,6 +177,7 @@ class _Passing:
         except NotWhole:
             # cut, it could end in half a key, which nobody finds
             body = b""
+        await self._spare(response, body)
         for secret in self._call.upstream.secrets:
             # some quote the key that they refuse
             body = body.replace(secret.encode(), b"[redacted]")
@@ -182,6 +186,15 @@ class _Passing:
         told = [*headers.answered(response.headers.items()), (b"content-length", str(len(body)).encode())]
         await self._send({"type": "http.response.start", "status": response.status, "headers": told})
         await self._send({"type": "http.response.body", "body": body})
+
+    async def _spare(self, response: aiohttp.ClientResponse, body: bytes) -> None:
+        """Keep how long the provider wants to be left alone, where it says so."""
+        now = time.time()
+        wait = waits.of_headers(response.headers, now)
+        if wait is None:
+            wait = classify((), Told(body.decode("utf-8", "replace"), status=response.status)).retry_after
+        if wait is not None and self._call.caller.turn:
+            await self._bookings.spare(self._call.caller.turn, now + wait)
 
     async def _pass(self, response: aiohttp.ClientResponse) -> None:
         call = self._call

@@ -1,11 +1,12 @@
-"""What goes on whoever goes away: the booking of what was used."""
+"""What goes on whoever goes away: the booking of what was used, and of how long a provider is to be spared."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 import structlog
 
-from loops.gateway.booking import book
+from loops.gateway.booking import book, spare
 from loops.gateway.usage import Used
 from loops.runtimes.spec import Price
 from loops.store.database import Database
@@ -23,7 +24,14 @@ class Bookings:
 
     async def book(self, turn: int, model: str, used: Used) -> None:
         """Return once it is booked; it is, too, when the caller is cancelled meanwhile."""
-        task = asyncio.create_task(self._book(turn, model, used))
+        await self._whole(self._book(turn, model, used))
+
+    async def spare(self, turn: int, until: float) -> None:
+        """Return once it is kept that the provider wants to be left alone until then."""
+        await self._whole(spare(self._database, turn, until))
+
+    async def _whole(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
         self._running.add(task)
         task.add_done_callback(self._running.discard)
         await asyncio.shield(task)

@@ -170,8 +170,9 @@ def _passes(error: AgentRunError) -> bool:
 
 def _in_words(error: Exception) -> str:
     """What the model's endpoint said, without what only the library's own log needs."""
-    body = getattr(error, "body", None)
-    said = body.get("message") if isinstance(body, dict) else None
+    given = getattr(error, "body", None)
+    body: dict[str, Any] = given if isinstance(given, dict) else {}
+    said = body.get("message")
     if type(error) is UnexpectedModelBehavior:
         return error.message
     status = getattr(error, "status_code", None)

@@ -178,7 +178,7 @@ def restart_turn(turn: Turn, why: str, *, retry_at: float | None = None) -> None
         turn.lost += 1
     else:
         turn.retries += 1
-    turn.retry_at = retry_at
+    turn.retry_at, turn.refused_until = retry_at, None
     move_turn(turn, TurnStatus.QUEUED)
     turn.box, turn.result, turn.handed_at, turn.heartbeat_at = None, None, None, None
     turn.token_hash = None

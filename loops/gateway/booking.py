@@ -9,6 +9,12 @@ from loops.store.database import Database
 from loops.store.tables import Turn
 
 
+async def spare(database: Database, turn_id: int, until: float) -> None:
+    """Keep the time until which the provider of the turn's model wants to be left alone: CLIs do not pass it on."""
+    async with database.write() as tx:
+        await tx.execute(update(Turn).where(Turn.id == turn_id).values(refused_until=until))
+
+
 async def book(database: Database, turn_id: int, used: Used, price: Price | None) -> str | None:
     """Add what one request has used; why the turn has to end, where that passed one of its caps.
 

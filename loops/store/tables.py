@@ -204,6 +204,7 @@ class Turn(Base):
     lost: Mapped[int] = mapped_column(default=0)  # boxes this turn has lost
     retries: Mapped[int] = mapped_column(default=0)  # times it was tried again after its model's provider refused it
     retry_at: Mapped[float | None]  # queued: it is not tried before
+    refused_until: Mapped[float | None]  # its model's provider wants to be left alone until then, our gateway was told
     afresh: Mapped[bool] = mapped_column(default=False)  # its conversation grew too long, and it began another one
     waits: Mapped[str | None]  # what it waits for before it can run, for people
     trouble_at: Mapped[float | None]  # its box was seen in trouble and is to be looked at

@@ -51,6 +51,11 @@ def pause(tries: int, retry_after: float | None, first: float, jitter: float) ->
     return None if tries >= TRIES or wait > LONGEST_WAIT else wait * (1 + jitter / 5)
 
 
+def wanted(refused_until: float | None, retry_after: float | None, now: float) -> float | None:
+    """Seconds for which the provider wants to be left alone: as the gateway was told, else as the agent said."""
+    return refused_until - now if refused_until is not None and refused_until > now else retry_after
+
+
 async def try_again(tx: AsyncSession, loop: Loop, session: Session, row: Turn, report: Report) -> bool:
     """Queue the turn once more where its failure passes, or can be got round; the account is spared meanwhile."""
     if report.failure is None:
@@ -72,11 +77,12 @@ async def _again(tx: AsyncSession, loop: Loop, row: Turn, report: Report, profil
     now, kind = loop.clock(), report.failure
     if kind is None:
         return None
+    told = wanted(row.refused_until, report.retry_after, now)
     match WORDS[kind].way:
         case "fresh":
             return None if row.afresh else Again(now, AFRESH, afresh=True)
         case "later":
-            wait = pause(row.retries, report.retry_after, loop.options.overload_seconds, random.random())  # noqa: S311
+            wait = pause(row.retries, told, loop.options.overload_seconds, random.random())  # noqa: S311
             if wait is None:
                 return None
             if kind is FailureKind.RATE_LIMIT and profile is not None:
@@ -85,7 +91,7 @@ async def _again(tx: AsyncSession, loop: Loop, row: Turn, report: Report, profil
                     return Again(now, NEXT_ACCOUNT)
             return Again(now + wait, f"{_WAITS[kind]}: the turn is tried again at {clock(now + wait, now)}.")
         case "account" if profile is not None:
-            limit(profile, kind, now + (report.retry_after or ACCOUNT_SECONDS))
+            limit(profile, kind, now + (told or ACCOUNT_SECONDS))
             return Again(now, NEXT_ACCOUNT) if await fallback_of(tx, profile, now) is not None else None
     return None
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 
 import pytest
 from aiohttp import web
@@ -177,6 +178,32 @@ async def test_a_refusal_of_the_provider_passes_as_it_is_but_for_a_key_that_it_q
         told = await opened.chat()
         assert told.status_code == 401 and told.headers["retry-after"] == "7" and "set-cookie" not in told.headers
         assert told.json()["error"]["message"] == "Incorrect API key provided: [redacted]"
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "said", "seconds"),
+    [
+        (429, {"retry-after": "120"}, "slow", 120),
+        (529, {"retry-after-ms": "1500"}, "slow", 1.5),
+        (503, {"retry-after": "Wed, 21 Oct 2026 07:28:00 GMT", "date": "Wed, 21 Oct 2026 07:27:00 GMT"}, "slow", 60),
+        (429, {}, "Please try again in 1m20s.", 80),
+        (401, {}, "no such key", None),
+    ],
+)
+async def test_how_long_the_provider_wants_to_be_left_alone_is_kept(
+    settings: Settings, status: int, headers: dict[str, str], said: str, seconds: float | None
+) -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        return web.json_response({"error": {"message": said}}, status=status, headers=headers)
+
+    async with door(settings, answer) as opened:
+        before = time.time()
+        assert (await opened.chat()).status_code == status
+        until = (await opened.turn()).refused_until
+        if seconds is None:
+            assert until is None
+        else:
+            assert until is not None and before + seconds <= until <= time.time() + seconds
 
 
 async def test_an_answer_that_comes_packed_all_the_same_is_unpacked_and_counted(settings: Settings) -> None:

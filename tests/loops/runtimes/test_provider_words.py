@@ -17,9 +17,9 @@ from tests.loops.runtimes.test_failures import STREAMS, Stream
 K = FailureKind
 TABLE = Path(__file__).with_name("provider_words.tsv")
 ROWS = [line.split("\t") for line in TABLE.read_text(encoding="utf-8").splitlines()[1:]]
-CASES = [(provider, K[kind], int(status), code, said) for provider, kind, status, code, said in ROWS if status]
+CASES = [(provider, getattr(K, kind), int(status), code, said) for provider, kind, status, code, said in ROWS if status]
 # told in words alone: on stderr, or by a CLI in a sentence of its own
-SAID = [(K[kind], said.replace("\\n", "\n")) for _, kind, status, _, said in ROWS if not status]
+SAID = [(getattr(K, kind), said.replace("\\n", "\n")) for _, kind, status, _, said in ROWS if not status]
 AGENTS = tuple(STREAMS)
 
 

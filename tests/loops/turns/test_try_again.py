@@ -2,7 +2,7 @@
 
 import pytest
 
-from loops.turns.try_again import LONGEST_PAUSE, LONGEST_WAIT, TRIES, clock, pause
+from loops.turns.try_again import LONGEST_PAUSE, LONGEST_WAIT, TRIES, clock, pause, wanted
 
 NOON = 1_800_014_400.0
 
@@ -27,6 +27,12 @@ def test_the_pause_before_the_next_try(name: str, tries: int, after: float | Non
 def test_turns_do_not_come_back_all_at_once_and_never_too_early() -> None:
     pauses = [pause(0, 100.0, 60, jitter / 10) for jitter in range(11)]
     assert pauses == sorted(set(pauses), key=lambda each: each or 0) and (pauses[0], pauses[-1]) == (100, 120)
+
+
+def test_what_the_gateway_was_told_of_a_wait_goes_before_what_the_agent_says_until_it_is_over() -> None:
+    assert wanted(NOON + 120, 7.0, NOON) == 120
+    assert wanted(NOON - 1, 7.0, NOON) == wanted(None, 7.0, NOON) == 7
+    assert wanted(None, None, NOON) is None
 
 
 def test_people_are_told_the_day_where_it_is_not_soon() -> None:
