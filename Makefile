@@ -8,7 +8,7 @@ DEMO_LOCK := app/demo/requirements.lock
 CLIENTS := tests/github/contract/clients
 REQUIRED := loops/evidence/recognise/required.json
 
-.PHONY: demo test test-cluster test-github check fmt bench bench-evidence lock clean
+.PHONY: demo test test-cluster test-github check fmt bench bench-evidence bench-workflows lock clean
 
 demo: $(VENV)/$(if $(findstring native,$(DEMO_ARGS)),.dev,.runtime)
 	$(BIN)/greenloop demo $(if $(KEEP),--keep) $(DEMO_ARGS)
@@ -59,6 +59,9 @@ bench: $(VENV)/.dev
 
 bench-evidence: $(VENV)/.dev
 	$(BIN)/python -m tests.bench.evidence
+
+bench-workflows: $(VENV)/.dev
+	$(BIN)/python -m tests.bench.workflows
 
 # what an extra adds, at the versions that are tested: $(call lock_extra,NAME,FILE)
 define lock_extra

@@ -8,11 +8,11 @@ import structlog
 from github.emulator.actions import concurrency, reusable
 from github.emulator.actions.concurrency import Ticket
 from github.emulator.actions.jobs import Frame, Jobs, Office, first, scope_of
-from github.emulator.actions.language.expressions import BadExpression
-from github.emulator.actions.language.workflow import BadWorkflow, WorkflowSpec
 from github.emulator.acts import runs as acts
 from github.emulator.faults import Faults
 from github.emulator.store.runs import Run
+from github.workflows.expressions import BadExpression
+from github.workflows.workflow import BadWorkflow, WorkflowSpec
 
 log = structlog.get_logger(__name__)
 

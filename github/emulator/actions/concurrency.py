@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
-from github.emulator.actions.language.expressions import Scope, as_text, truth
+from github.workflows.expressions import Scope, as_text, truth
 
 
 @dataclass(eq=False)

@@ -7,9 +7,6 @@ from typing import Any, TypeVar
 
 from github.emulator.actions import concurrency, reusable
 from github.emulator.actions.concurrency import Groups, Ticket
-from github.emulator.actions.language import matrix
-from github.emulator.actions.language.expressions import BadExpression, Scope, as_text, truth
-from github.emulator.actions.language.workflow import BadWorkflow, JobSpec, WorkflowSpec
 from github.emulator.actions.permissions import permissions
 from github.emulator.actions.runner import context, runners
 from github.emulator.actions.runner.jobrun import JobRun
@@ -20,6 +17,9 @@ from github.emulator.store.installations import Installation
 from github.emulator.store.runs import Job, Run
 from github.emulator.store.store import Store
 from github.emulator.tokens import Mint
+from github.workflows import matrix
+from github.workflows.expressions import BadExpression, Scope, as_text, truth
+from github.workflows.workflow import BadWorkflow, JobSpec, WorkflowSpec
 
 Json = dict[str, Any]
 T = TypeVar("T")

@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass
 
-from github.emulator.actions.language import triggers
-from github.emulator.actions.language.triggers import Occasion
-from github.emulator.actions.language.workflow import BadWorkflow, WorkflowSpec, read
 from github.emulator.git.refs import Update
 from github.emulator.git.repository import EMPTY_TREE, ZERO, GitRepository
 from github.emulator.store.issues import Pull
 from github.emulator.store.repositories import Repository
 from github.emulator.store.store import Store
 from github.emulator.views.pulls import merge_base
+from github.workflows import triggers
+from github.workflows.triggers import Occasion
+from github.workflows.workflow import BadWorkflow, WorkflowSpec, read
 
 FOLDER = ".github/workflows"
 

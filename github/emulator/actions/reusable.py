@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from github.emulator.actions.language.workflow import BadWorkflow, WorkflowSpec, read
 from github.emulator.store.repositories import Repository
 from github.emulator.store.store import Store
+from github.workflows.workflow import BadWorkflow, WorkflowSpec, read
 
 Json = dict[str, Any]
 MAX_DEPTH = 10

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from github.emulator.actions import planning
-from github.emulator.actions.language import triggers
-from github.emulator.actions.language.triggers import Occasion
 from github.emulator.actions.planning import Found
 from github.emulator.acts import checks, pulls
 from github.emulator.acts import runs as acts
@@ -18,6 +16,8 @@ from github.emulator.store.issues import Pull
 from github.emulator.store.repositories import Repository
 from github.emulator.store.runs import Run, Workflow
 from github.emulator.store.users import User
+from github.workflows import triggers
+from github.workflows.triggers import Occasion
 
 Json = dict[str, Any]
 ACTIONS_BOT = "github-actions[bot]"

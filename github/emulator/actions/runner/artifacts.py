@@ -4,10 +4,10 @@ import io
 import zipfile
 from pathlib import Path
 
-from github.emulator.actions.language import globs
 from github.emulator.actions.runner.joblog import JobLog
 from github.emulator.store.runs import Artifact, Run
 from github.emulator.store.store import Store
+from github.workflows import globs
 
 
 def upload(store: Store, run: Run, folder: Path, log: JobLog, inputs: dict[str, str]) -> dict[str, str]:

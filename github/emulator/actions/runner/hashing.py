@@ -4,8 +4,8 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from github.emulator.actions.language import globs
-from github.emulator.actions.language.expressions import as_text
+from github.workflows import globs
+from github.workflows.expressions import as_text
 
 
 def hash_files(folder: Path, *patterns: Any) -> str:

@@ -9,15 +9,15 @@ from typing import Any
 
 import structlog
 
-from github.emulator.actions.language.expressions import BadExpression, Scope, as_text, truth
-from github.emulator.actions.language.workflow import BadWorkflow, JobSpec, StepSpec, WorkflowSpec
-from github.emulator.actions.runner import commands, composite, context, process, runners, steps
+from github.emulator.actions.runner import commands, context, local_action, process, runners, steps
 from github.emulator.actions.runner.hashing import hash_files
 from github.emulator.actions.runner.joblog import JobLog
 from github.emulator.actions.runner.uses import CannotDo, Place, use
 from github.emulator.actions.runner.workspace import Workspace, base_environment
 from github.emulator.store.runs import Job, Step
 from github.emulator.store.store import Store
+from github.workflows.expressions import BadExpression, Scope, as_text, truth
+from github.workflows.workflow import BadWorkflow, JobSpec, StepSpec, WorkflowSpec
 
 log = structlog.get_logger(__name__)
 Json = dict[str, Any]
@@ -207,7 +207,7 @@ class JobRun:
 
     async def _composite(self, row: Step, index: int, name: str, given: dict[str, str]) -> str:
         """A composite action of this checkout: its steps, one after another, with inputs and outputs of their own."""
-        action = composite.read(self.space.checkout, name)
+        action = local_action.read(self.space.checkout, name)
         before, outer, failed = self._steps, self._inputs, self._failed
         self._steps, self._inputs = {}, action.inputs | given
         try:
@@ -310,8 +310,8 @@ class JobRun:
 
 def unable(spec: JobSpec, runs_on: Any) -> str:
     """What of a job, with `runs-on:` evaluated, is not done here, in words; empty where all is."""
-    if spec.unable:
-        return f"The local GitHub runs jobs on this machine without containers: it cannot do `{spec.unable}:`"
+    if asked := next((name for name in ("services", "container") if getattr(spec, name)), ""):
+        return f"The local GitHub runs jobs on this machine without containers: it cannot do `{asked}:`"
     return runners.refusal(runs_on)
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from github.emulator.actions.language.expressions import BadExpression, as_text
+from github.workflows.expressions import BadExpression, as_text
 
 # GitHub's own Linux machines (x64), each with this one label; those of arm have labels of their own
 SERVED = ("ubuntu-latest", "ubuntu-26.04", "ubuntu-24.04", "ubuntu-22.04", "ubuntu-slim")

@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from github.emulator.actions.language import globs
-from github.emulator.actions.language.workflow import WorkflowSpec
+from github.workflows import globs
+from github.workflows.workflow import WorkflowSpec
 
 _SKIP = ("[skip ci]", "[ci skip]", "[no ci]", "[skip actions]", "[actions skip]")
 _DEFAULT_TYPES = ("opened", "synchronize", "reopened")

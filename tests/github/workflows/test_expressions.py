@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from github.emulator.actions.language.expressions import BadExpression, Scope
+from github.workflows.expressions import BadExpression, Scope
 
 CONTEXTS = {
     "github": {"ref": "refs/heads/main", "event": {"labels": [{"name": "bug"}, {"name": "ui"}]}, "ref_name": "main"},

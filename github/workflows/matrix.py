@@ -3,8 +3,8 @@
 import itertools
 from typing import Any
 
-from github.emulator.actions.language.expressions import as_text
-from github.emulator.actions.language.workflow import BadWorkflow
+from github.workflows.expressions import as_text
+from github.workflows.workflow import BadWorkflow
 
 MAX_JOBS = 256
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from github.emulator.actions.language import triggers
-from github.emulator.actions.language.triggers import Occasion
-from github.emulator.actions.language.workflow import BadWorkflow, read
+from github.workflows import triggers
+from github.workflows.triggers import Occasion
+from github.workflows.workflow import BadWorkflow, read
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ class StepSpec:
 
 @dataclass(frozen=True)
 class JobSpec:
-    """A job as written, before its matrix is unfolded. `unable` names what it asks for that is not done here."""
+    """A job as written, before its matrix is unfolded."""
 
     key: str
     name: str | None
@@ -51,7 +51,8 @@ class JobSpec:
     concurrency: Any = None
     environment: Any = None
     permissions: Any = None
-    unable: str = ""
+    services: Any = None
+    container: Any = None
 
 
 @dataclass(frozen=True)
@@ -164,7 +165,8 @@ def _job(key: str, raw: Any) -> JobSpec:
         concurrency=body.get("concurrency"),
         environment=body.get("environment"),
         permissions=body.get("permissions"),
-        unable=next((name for name in ("services", "container") if body.get(name)), ""),
+        services=body.get("services"),
+        container=body.get("container"),
     )
 
 

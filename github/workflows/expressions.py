@@ -28,6 +28,36 @@ class BadExpression(ValueError):
     """The text is no expression, or names a function that is not known."""
 
 
+class NotKnown(BadExpression):
+    """What the text says depends on something that is known only while the job runs."""
+
+
+class Unknown:
+    """A value that is known only while the job runs. In a text it stays the expression that it is, `${{ name }}`."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def below(self, key: str) -> "Unknown":
+        """A part of it."""
+        return Unknown(f"{self.name}.{key}")
+
+    def refuse(self) -> NotKnown:
+        """What to raise where the value itself is needed."""
+        return NotKnown(f"{self.name} is known only while the job runs")
+
+
+class PartlyKnown(str):
+    """A text in which an `Unknown` stands."""
+
+
+class Open:
+    """A context with more names than are listed beforehand; `ask` has the value of each."""
+
+    def __init__(self, ask: Callable[[str], Any], listed: Mapping[str, Any] | None = None) -> None:
+        self.ask, self.listed = ask, listed
+
+
 class Scope:
     """What names mean: contexts by name, and functions beside the built-in ones."""
 
@@ -41,7 +71,10 @@ class Scope:
 
     def substitute(self, text: str) -> str:
         """The text with every `${{ … }}` replaced."""
-        return _INLINE.sub(lambda found: as_text(self.evaluate(found[1])), text)
+        values = [self.evaluate(found[1]) for found in _INLINE.finditer(text)]
+        parts = iter(values)
+        whole = _INLINE.sub(lambda _: as_text(next(parts)), text)
+        return PartlyKnown(whole) if any(isinstance(each, Unknown | PartlyKnown) for each in values) else whole
 
     def value(self, raw: Any) -> Any:
         """A value of a workflow file with its expressions evaluated; a lone `${{ … }}` keeps its type."""
@@ -65,6 +98,8 @@ class Scope:
 
 
 def truth(value: Any) -> bool:
+    if isinstance(value, Unknown):
+        raise value.refuse()
     return value not in (None, False, 0, "") and not (isinstance(value, float) and math.isnan(value))
 
 
@@ -75,6 +110,8 @@ def as_text(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
+    if isinstance(value, Unknown):
+        return f"${{{{ {value.name} }}}}"
     return json.dumps(value, indent=2) if isinstance(value, dict | list) else str(value)
 
 
@@ -83,6 +120,8 @@ def _number(value: Any) -> float:
         return 0.0
     if isinstance(value, bool | int | float):
         return float(value)
+    if isinstance(value, Unknown):
+        raise value.refuse()
     try:
         return float(int(value, 16)) if str(value).startswith("0x") else float(value)
     except (TypeError, ValueError):
@@ -91,6 +130,9 @@ def _number(value: Any) -> float:
 
 def _equal(one: Any, other: Any) -> bool:
     """Strings compare without case; different types as numbers."""
+    for side in (one, other):
+        if isinstance(side, Unknown | PartlyKnown):
+            raise NotKnown(f"{as_text(side)} is known only while the job runs")
     if isinstance(one, str) and isinstance(other, str):
         return one.lower() == other.lower()
     if isinstance(one, dict | list) or isinstance(other, dict | list):
@@ -103,6 +145,8 @@ def _equal(one: Any, other: Any) -> bool:
 def _contains(where: Any, what: Any) -> bool:
     if isinstance(where, list):
         return any(_equal(item, what) for item in where)
+    if isinstance(where, Unknown) or isinstance(what, Unknown):
+        raise NotKnown(f"contains({as_text(where)}, {as_text(what)}) is known only while the job runs")
     return as_text(what).lower() in as_text(where).lower()
 
 
@@ -119,10 +163,21 @@ def _format(text: str, *values: Any) -> str:
 
 
 def _from_json(text: Any) -> Any:
+    if isinstance(text, Unknown):
+        raise text.refuse()
     try:
         return json.loads(as_text(text))
     except ValueError as error:
         raise BadExpression(f"fromJSON: {error}") from error
+
+
+def _to_json(value: Any) -> str:
+    def unknown(part: Any) -> Any:
+        if isinstance(part, Open) and part.listed is not None:
+            return dict(part.listed)
+        raise NotKnown("toJSON of what is known only while the job runs")
+
+    return json.dumps(value, indent=2, default=unknown)
 
 
 BUILT_IN: dict[str, Function] = {
@@ -131,13 +186,17 @@ BUILT_IN: dict[str, Function] = {
     "endsWith": lambda text, part: as_text(text).lower().endswith(as_text(part).lower()),
     "format": _format,
     "join": lambda rows, by=",": by.join(map(as_text, rows)) if isinstance(rows, list) else as_text(rows),
-    "toJSON": lambda value: json.dumps(value, indent=2),
+    "toJSON": _to_json,
     "fromJSON": _from_json,
 }
 
 
 def lookup(value: Any, key: Any) -> Any:
     """A property, by name without case or by index; None where there is nothing."""
+    if isinstance(value, Unknown):
+        return value.below(as_text(key))
+    if isinstance(value, Open):
+        return value.ask(as_text(key))
     if isinstance(value, _Spread):
         return _Spread([lookup(item, key) for item in value])
     if isinstance(value, list):
@@ -249,7 +308,10 @@ class _Parser:
         act = self._scope.functions.get(name.lower())
         if act is None:
             raise BadExpression(f"Unrecognized function: '{name}' in expression {self._text.strip()!r}")
-        return act(*values)
+        try:
+            return act(*values)
+        except TypeError as error:
+            raise BadExpression(f"{name} cannot take these {len(values)} values: {self._text.strip()!r}") from error
 
     def _postfix(self, value: Any) -> Any:
         while self._peek() in (("op", "."), ("op", "[")):
@@ -258,6 +320,8 @@ class _Parser:
                 self._take("]")
             else:
                 key = self._take()[1]
+            if key == "*" and isinstance(value, Unknown | Open):
+                raise NotKnown("what `.*` finds is known only while the job runs")
             if key == "*":
                 value = _Spread(value.values() if isinstance(value, Mapping) else value or [])
             else:

@@ -1,1 +1,0 @@
-"""Workflow files: read, with their expressions, patterns and matrices."""

@@ -1,0 +1,1 @@
+"""Workflow files of GitHub Actions: read, with their expressions, patterns and matrices. Pure."""
