@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from . import disk, files, protocol
+from . import disk, files, protocol, trials
 from .files import Places
 from .git import pruning
 from .git.checkout import CheckoutFailed
@@ -66,10 +66,12 @@ class Preparation:
         try:
             self._state.make(turn)
             files.forget_given(self._home)
-            asked = {
+            asked: dict[str, Any] = {
                 "files": files.to_put(places, self._state, turn),
                 "workdir": str(places.workdir.relative_to(places.home)),
             }
+            if turn.verification is not None:
+                asked["files"] += trials.to_put(places, turn.verification, self._object_of(turn))
             self._collect_evidence(turn)
             files.give_conversation(self._home, turn)
             box = self._place.open(self._state, turn.argv)
@@ -94,7 +96,7 @@ class Preparation:
         else:
             task = Task(
                 argv=[places.fill(argument) for argument in turn.argv],
-                env=files.environment(places, turn, os.environ),
+                env=trials.with_program(places, turn, files.environment(places, turn, os.environ)),
                 folder=places.workdir,
                 stdin=places.fill_prompt(turn.stdin, turn.marker).encode(),
                 marker=turn.marker,
@@ -105,6 +107,31 @@ class Preparation:
         if box is not None:
             box.close()
         return result
+
+    def once_more(self, places: Places, turn: AssignedTurn, put: list[dict[str, Any]]) -> AgentBox:
+        """A box of its own for the turn's commit, with the files `put` and nothing that an agent left.
+
+        Raises `GitError`, `FetchFailed`, `CheckoutFailed`, `BoxLost`, `Gone`, OSError.
+        """
+        files.forget_given(self._home)
+        box = self._place.open(self._state, turn.argv)
+        try:
+            self._check_out(turn, box, {"files": put, "workdir": str(places.workdir.relative_to(places.home))})
+        except BaseException:
+            box.close()
+            raise
+        return box
+
+    def _object_of(self, turn: AssignedTurn) -> Callable[[str], bytes]:
+        def content(sha: str) -> bytes:
+            pieces: list[bytes] = []
+            try:
+                self._link.call("GET", f"/turns/{turn.turn}/objects/{sha}", into=pieces.append, restart=pieces.clear)
+            except Rejected as rejected:
+                raise _NoEvidence(f"the earlier work {sha} could not be had: {rejected}") from None
+            return b"".join(pieces)
+
+        return content
 
     def _beat(self) -> None:
         """While something takes long: say that we live, hear whether to go on."""

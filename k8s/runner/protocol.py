@@ -10,6 +10,7 @@ the turn, for all that is about that turn. The runner asks, the service answers:
     POST   /turns/{turn}/output           `Output` -> `OutputAnswer`
     PUT    /turns/{turn}/objects/{sha}    bytes of a blob -> 204
     GET    /turns/{turn}/secrets          -> {"spellings"}: what must not stay in files, the longest first
+    GET    /turns/{turn}/objects/{sha}    -> bytes of a blob that an earlier round of the turn stored
     GET    /turns/{turn}/edited           -> {"paths"}: what the agent wrote by its edit tools, within the checkout
     PUT    /turns/{turn}/result           `Result` -> 204
 
@@ -28,6 +29,8 @@ import base64
 import re
 from dataclasses import asdict, dataclass, field
 from typing import Any
+
+from .verification import Trials, Verification, trials_from_json, verification_from_json
 
 POLL_SECONDS = 25.0
 """How long `next` may wait before it answers 204."""
@@ -150,6 +153,7 @@ class AssignedTurn:
     evidence: list[Evidence] = field(default_factory=list)
     limits: TurnLimits = field(default_factory=TurnLimits)
     conversation: list[str] = field(default_factory=list)
+    verification: Verification | None = None
 
     def __post_init__(self) -> None:
         if not TURN_PATTERN.fullmatch(self.turn):
@@ -252,6 +256,7 @@ class Result:
     usage: Usage = field(default_factory=Usage)
     swept: int = 0
     left_out: list[str] = field(default_factory=list)
+    trials: Trials = field(default_factory=Trials)
 
 
 def to_json(message: Any) -> dict[str, Any]:
@@ -299,6 +304,13 @@ def _many(cls: Any, raw: Any, where: str) -> list[Any]:
     return [_pick(cls, item, f"{where}[{index}]") for index, item in enumerate(raw or [])]
 
 
+def _read(reader: Any, raw: Any, where: str) -> Any:
+    try:
+        return reader(raw)
+    except ValueError as error:
+        raise ProtocolError(f"{where}: {error}") from None
+
+
 def turn_from_json(raw: Any) -> AssignedTurn:
     """Read what `next` answered. Raises `ProtocolError`."""
     if not isinstance(raw, dict):
@@ -316,6 +328,7 @@ def turn_from_json(raw: Any) -> AssignedTurn:
         files=_many(TurnFile, raw.get("files"), "files"),
         evidence=_many(Evidence, raw.get("evidence"), "evidence"),
         limits=_pick(TurnLimits, raw.get("limits") or {}, "limits"),
+        verification=_read(verification_from_json, raw.get("verification"), "verification"),
     )
     return turn
 
@@ -367,6 +380,7 @@ def result_from_json(raw: Any) -> Result:
         changes=_many(Change, raw.get("changes"), "changes"),
         files=_many(FileBack, raw.get("files"), "files"),
         usage=_pick(Usage, raw.get("usage") or {}, "usage"),
+        trials=_read(trials_from_json, raw.get("trials"), "trials"),
     )
     return result
 

@@ -29,6 +29,14 @@ class Reporter:
         self._link = link
         self._state = state
         self._shipping = shipping
+        self.contents: dict[str, bytes] = {}
+        """The blobs of a result whose turn is verified, by their names."""
+
+    @staticmethod
+    def standing(home: Home, places: Places) -> list[str]:
+        """The paths of all files in the checkout now."""
+        found = WorkTree(home.agent, f"home/{places.workdir.relative_to(places.home)}").look({})
+        return [os.fsdecode(path) for path in found.entries]
 
     def result(self, places: Places, turn: AssignedTurn, end: dict[str, Any], said: str) -> Result:
         """The result of a turn whose agent ended as `end` says; `said` is what there was to say before.
@@ -121,9 +129,20 @@ class Reporter:
         git_dir = self._state.path / f"git.{os.getpid()}"
         make_private(git_dir, alternates=store.objects, shallow=store.shallow)
         git = Git(git_dir, work_tree=git_dir / "scratch", index=git_dir / "index", tick=self._beat)
+        (git_dir / "scratch").mkdir()
         merged = repository.merge.sha if repository.merge else None
-        edited, hidden = lambda: self._edited(turn), places.hidden(turn)
+        edited, hidden = lambda: self._edited(turn), places.hidden(turn) | self._made(turn, git, repository.sha)
         return changes.find(git, work_tree, repository.sha, turn.limits, merged, edited, hidden), git
+
+    def _made(self, turn: AssignedTurn, git: Git, sha: str) -> frozenset[bytes]:
+        """What setting the box up left in the checkout, and the agent did not write by its edit tools."""
+        stood = self._state.noted("made")
+        if not stood:
+            return frozenset()
+        base = set(git.run("ls-tree", "-r", "--name-only", "-z", "--full-tree", sha).split(b"\0"))
+        laid = {each.path for each in turn.verification.overlay} if turn.verification else set()
+        own = {os.fsencode(path) for path in (*laid, *self._edited(turn))}
+        return frozenset(path for path in map(os.fsencode, stood) if path not in base and path not in own)
 
     def _edited(self, turn: AssignedTurn) -> list[str]:
         return protocol.edited_from_json(self._link.call("GET", f"/turns/{turn.turn}/edited"))
@@ -135,6 +154,8 @@ class Reporter:
     def _store_objects(self, turn: AssignedTurn, git: Git, found: list[Change]) -> None:
         for sha, content in changes.blobs(git, found):
             self._link.call("PUT", f"/turns/{turn.turn}/objects/{sha}", content)
+            if turn.verification is not None:
+                self.contents[sha] = content
 
 
 def _out_of_memory(end: dict[str, Any]) -> str:

@@ -12,6 +12,8 @@
         pid         the agent: process id and start time
         stdout, stderr
         cancel      why the service asked for the end
+        made.json   what stood in the checkout when the agent began, with a `trial.json` of the check before it
+        result.json what the agent came to, while that is verified
         ended.json  how the agent ended
         git.{pid}/  objects made from the final working tree
     {home}/given/                    what an agent may read:
@@ -219,6 +221,17 @@ class TurnState:
         except (OSError, ValueError):
             return None
         return end if isinstance(end, dict) else None
+
+    def note(self, name: str, what: Any) -> None:
+        """Keep `what` with the turn."""
+        write_atomically(self.path / f"{name}.json", json.dumps(what))
+
+    def noted(self, name: str) -> Any:
+        """What was kept by that name; None where nothing was."""
+        try:
+            return json.loads((self.path / f"{name}.json").read_text())
+        except (OSError, ValueError):
+            return None
 
     def remove(self) -> None:
         """Forget the turn."""

@@ -11,20 +11,31 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from dataclasses import asdict, replace
 from typing import Any
 
 from . import agent_files, disk, files, protocol
 from .files import Places
+from .git.checkout import CheckoutFailed
+from .git.command import GitError
+from .git.object_store import FetchFailed
 from .git.pruning import make_space, prune_old
 from .preparing import Preparation, unprepared
 from .processes import agent_keeper, process_tree
+from .processes.agent_box import AgentBox, BoxLost
 from .processes.agent_place import AgentPlace
 from .protocol import AssignedTurn, ProtocolError, Result
 from .reporting import Reporter
 from .scrub import scrub
-from .service.link import Gone, Link, Rejected
+from .service.link import Gone, Link, Rejected, Unreachable
 from .service.shipping import Shipping
 from .state import Home, TurnState, held, lock, sign, signed
+from .trials import BoxTrials, overlay_of, to_put
+from .verification import NOT_RUN, Trial, Trials
+
+
+class Unwanted(Exception):
+    """The turn is not wanted any more; `str()` is why."""
 
 
 class TurnRun:
@@ -127,6 +138,10 @@ class TurnRun:
         task, box, said = prepared
         # from here on the service gives no token for a fetch: whatever an agent finds out, it cannot have one
         self._shipping.begin()
+        ended = self._try_before(places, turn, box)
+        if ended is not None:
+            box.close()
+            return None if self._place.lost else ended
         # a fork must share no connection
         self._link.close()
         self._supervisor = agent_keeper.start(self._state, task, box)
@@ -135,6 +150,40 @@ class TurnRun:
         if self._stopped:
             self._end_agent()
         return self._finish(places, turn, lambda: ({os.getpid()}, set()), said)
+
+    def _try_before(self, places: Places, turn: AssignedTurn, box: AgentBox) -> Result | None:
+        """Set the box up and try the check, where the turn has one; the turn's end, where that ended it."""
+        if turn.verification is None:
+            return None
+        try:
+            trial = BoxTrials(places, turn, turn.verification, self._tick(protocol.RUNNING)).before(box)
+            self._log(f"before the agent its check {trial.how}")
+            self._state.note("trial", asdict(trial))
+            self._state.note("made", Reporter.standing(self._home, places))
+        except Unwanted as why:
+            reason = protocol.RUNNER_RESTARTED if self._stopped else protocol.CANCELLED
+            return Result(reason, message=f"Ended before the agent started: {why}.")
+        except BoxLost as lost:
+            self._place.give_up()
+            return Result(protocol.START_FAILED, message=f"The box was lost while it was set up: {lost}")
+        except OSError as error:
+            # the turn goes on without: what its work comes to is seen when it is done, and by the checks
+            self._log(f"the check could not be tried: {error}")
+        return None
+
+    def _tick(self, state: str) -> Callable[[], None]:
+        """While something takes long: say that we live, hear whether to go on."""
+
+        def tick() -> None:
+            if self._stopped:
+                raise Unwanted("the box was stopped")
+            with contextlib.suppress(Unreachable, Rejected):
+                reason = self._shipping.beat(state)
+                if reason is not None:
+                    self._state.note_cancel(reason)
+                    raise Unwanted(reason)
+
+        return tick
 
     # while the agent runs
 
@@ -169,6 +218,10 @@ class TurnRun:
         self, places: Places, turn: AssignedTurn, strays: Callable[[], tuple[set[int], set[int]]], said: str = ""
     ) -> Result | None:
         """The result; None where the agent's container ended with its agent: why, the cluster knows and tells."""
+        kept = self._state.noted("result")
+        if kept is not None:
+            # its verification was cut off: the work is reported as it is, unverified
+            return protocol.result_from_json(kept)
         self._follow()
         end = self._state.end()
         if end is None:
@@ -177,7 +230,35 @@ class TurnRun:
             return None
         with contextlib.suppress(OSError):
             files.keep_conversation(self._home, turn)
-        return Reporter(self._home, self._link, self._state, self._shipping).result(places, turn, end, said)
+        reporter = Reporter(self._home, self._link, self._state, self._shipping)
+        result = reporter.result(places, turn, end, said)
+        return self._verified(places, turn, result, reporter.contents)
+
+    def _verified(self, places: Places, turn: AssignedTurn, result: Result, contents: dict[str, bytes]) -> Result:
+        """The result with what came of the turn's check, before the agent and on just what would be published."""
+        wanted, before = turn.verification, self._state.noted("trial")
+        if wanted is None:
+            return result
+        result = replace(result, trials=Trials(Trial(**before) if before else None))
+        if result.reason != protocol.EXITED or not result.changes:
+            return result
+        # from here on nothing of the agent's home is left: whoever takes this up has the work from here
+        self._state.note("result", protocol.to_json(result))
+        wanted = replace(wanted, overlay=overlay_of(result.changes))
+        box: AgentBox | None = None
+        try:
+            box = self._preparation.once_more(places, turn, to_put(places, wanted, contents.__getitem__))
+            after = BoxTrials(places, turn, wanted, self._tick(protocol.REPORTING)).after(box)
+            box.ask("end")
+        except (Unwanted, FetchFailed, CheckoutFailed, GitError, OSError) as error:
+            after = Trial(NOT_RUN, output=str(error))
+            if isinstance(error, BoxLost):
+                self._place.give_up()
+        finally:
+            if box is not None:
+                box.close()
+        self._log(f"on what it would publish its check {after.how}")
+        return replace(result, trials=replace(result.trials, after=after))
 
     def _sweep_up(
         self, places: Places, turn: AssignedTurn, strays: Callable[[], tuple[set[int], set[int]]]

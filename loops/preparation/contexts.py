@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from github.workflows.expressions import Open, Scope, Unknown, as_text
+from github.workflows.expressions import Function, Open, Scope, Unknown, as_text
 from loops.preparation.plan import Lack, Missing
 
 Json = dict[str, Any]
@@ -45,7 +45,7 @@ class Known:
                 "temp": Unknown("runner.temp"), "tool_cache": Unknown("runner.tool_cache"), "workspace": "",
             },
         }  # fmt: skip
-        functions = {
+        functions: dict[str, Function] = {
             "success": lambda: True,
             "failure": lambda: False,
             "cancelled": lambda: False,

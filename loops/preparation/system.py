@@ -7,18 +7,10 @@ from loops.preparation.plan import Bring, Lack, Missing, Need
 _PACKAGES = re.compile(r"\b(?:apt-get|apt|aptitude)\s+(?:-\S+\s+)*(?:install|build-dep)\b((?:\\\n|[^\n&|;])*)")
 _PACKAGE = re.compile(r"[a-z0-9][a-z0-9.+:_-]*(?:=\S+)?")
 # of apt itself, and of what its packages are set up with
-_OF_PACKAGES = (
-    "apt",
-    "apt-get",
-    "aptitude",
-    "add-apt-repository",
-    "apt-add-repository",
-    "apt-key",
-    "dpkg",
-    "locale-gen",
-    "update-locale",
-)
-_OF_PACKAGES += ("update-alternatives", "gem", "npm", "pip", "pip3", "corepack")
+_OF_PACKAGES = {
+    "apt", "apt-get", "aptitude", "add-apt-repository", "apt-add-repository", "apt-key", "dpkg", "locale-gen",
+    "update-locale", "update-alternatives", "gem", "npm", "pip", "pip3", "corepack",
+}  # fmt: skip
 _FREES_ONLY = ("rm", "swapoff", "docker-image-prune")
 _STARTS = re.compile(r"\b(?:systemctl\s+(?:re)?start|service\s+(?P<name>\S+)\s+(?:re)?start)\s*(?P<unit>\S*)")
 _SUDO = re.compile(r"(?:^|[\s;&|(`\"'])sudo\s+((?:-\S+\s+)*)(?:[A-Z_]+=\S+\s+)*([^\s;&|]+)([^\n]*)", re.MULTILINE)

@@ -68,7 +68,7 @@ class Unrolled:
 
     def _wanted(self, spec: StepSpec, scope: Scope, number: int | None) -> bool:
         """Whether the step is run: as the run had it, else by its `if:`; one that cannot be told counts as met."""
-        if number in self._ran:
+        if number is not None and number in self._ran:
             return self._ran[number]
         try:
             return scope.condition(spec.condition if spec.condition is not None else "success()")

@@ -5,6 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from github.workflows.workflow import BadWorkflow
 from loops.preparation.jobs import Workflows
@@ -41,7 +42,12 @@ def _plans(index: dict[str, dict[str, str]], job: dict[str, str]) -> list[Plan]:
         file = BENCH / "files" / beside[path] if path in beside else _action(about["repo"], path)
         return file.read_text() if file.is_file() else None
 
-    github = {"repository": about["repo"], "sha": "0" * 40, "ref": "refs/heads/main", "event_name": "push"}
+    github: dict[str, Any] = {
+        "repository": about["repo"],
+        "sha": "0" * 40,
+        "ref": "refs/heads/main",
+        "event_name": "push",
+    }
     github |= {"ref_name": "main", "head_ref": "", "base_ref": "", "event": {}, "actor": "someone", "run_id": "1"}
     owner = {"repository_owner": about["repo"].partition("/")[0], "workflow": "CI", "run_number": "1"}
     key = "/".join([*job["via"].strip(">").split(">"), job["job"]]) if job["via"] else job["job"]

@@ -50,6 +50,8 @@ class Told:
     tokens: list[str] = field(default_factory=list)
     revoked: list[str] = field(default_factory=list)
     objects: dict[str, bytes] = field(default_factory=dict)
+    earlier: dict[str, bytes] = field(default_factory=dict)
+    """What an earlier round of the turn had stored."""
     object_puts: int = 0
     result: dict[str, Any] | None = None
     results: int = 0
@@ -95,6 +97,7 @@ class Service:
                 Route("/turns/{turn}/evidence/{name}", self._evidence, methods=["GET"]),
                 Route("/turns/{turn}/output", self._output, methods=["POST"]),
                 Route("/turns/{turn}/objects/{sha}", self._object, methods=["PUT"]),
+                Route("/turns/{turn}/objects/{sha}", self._earlier, methods=["GET"]),
                 Route("/turns/{turn}/secrets", self._secrets, methods=["GET"]),
                 Route("/turns/{turn}/edited", self._edited, methods=["GET"]),
                 Route("/turns/{turn}/result", self._result, methods=["PUT"]),
@@ -137,9 +140,11 @@ class Service:
 
     # what tests do
 
-    def give(self, turn: dict[str, Any], evidence: dict[str, bytes] | None = None) -> Told:
-        """Queue a turn for the box."""
-        told = Told(turn, evidence=evidence or {})
+    def give(
+        self, turn: dict[str, Any], evidence: dict[str, bytes] | None = None, earlier: dict[str, bytes] | None = None
+    ) -> Told:
+        """Queue a turn for the box; `earlier` is what an earlier round of it had stored."""
+        told = Told(turn, evidence=evidence or {}, earlier=earlier or {})
         self.told[turn["turn"]] = told
         return told
 
@@ -246,6 +251,12 @@ class Service:
         told.objects[sha] = content
         told.object_puts += 1
         return Response(status_code=204)
+
+    async def _earlier(self, request: Request) -> Response:
+        if refusal := self._refusal(request):
+            return refusal
+        content = self.told[request.path_params["turn"]].earlier.get(request.path_params["sha"])
+        return Response(status_code=404) if content is None else Response(content)
 
     async def _secrets(self, request: Request) -> Response:
         if refusal := self._refusal(request):
