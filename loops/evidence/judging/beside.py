@@ -15,6 +15,9 @@ from loops.evidence.text.wrapped import stream
 BESIDE = 400  # lines of others at most between two of one program
 CAUSE = 60.0  # points of a line that says what went wrong
 COMMANDS = 6  # told in full, of those behind worthy lines
+STACK = 16  # lines between what went wrong and the stack below it: what a test expected, and its source
+LAST = 6  # lines of the failing step
+CUT_OFF = 34.0  # points of those at least
 PARENT = 40  # lines between it and the one that it is indented below
 
 LIBRARY = re.compile(
@@ -28,6 +31,7 @@ LIBRARY = re.compile(
 def own_frames(lines: Lines, points: list[float], shapes: list[Shape | None]) -> None:
     """Of each stack below or above an error, the innermost frame that is no library's is a place worth going to."""
     stack: list[int] = []
+    before = -1
     for i in range(len(points) + 1):
         shape = shapes[i] if i < len(points) else None
         if shape is not None and shape.role == "frame":
@@ -37,19 +41,20 @@ def own_frames(lines: Lines, points: list[float], shapes: list[Shape | None]) ->
             continue
         first, last = stack[0], stack[-1]
         python = shapes[first].tool in ("python", "pytest")  # type: ignore[union-attr] # all of `stack` have one
-        beside = range(last + 1, last + 5) if python else range(first - 6, first)
+        beside = range(last + 1, last + 5) if python else range(max(first - STACK, before + 1), first)
         if any(0 <= j < len(points) and points[j] >= 60 for j in beside):
             ours = [j for j in stack if points[j] > 16 and not LIBRARY.search(lines.texts[j])]
             if ours:
                 at = ours[-1] if python else ours[0]
                 points[at] = max(points[at], min(64.0, points[at] * 1.6))
-        stack = []
+        before, stack = last, []
 
 
 def near_the_end(
     lines: Lines, failing: Step | None, points: list[float], shapes: list[Shape | None], muted: Sequence[bool]
-) -> None:
-    """The last lines before the end of the failing step are worth reading even where no word says so."""
+) -> set[int]:
+    """The last lines before the end of the failing step are worth reading even where no word says so, and the very last
+    ones, whose indexes are answered, whatever they are: there it was cut off."""
     if failing is None:
         end = len(points)
         first = 0
@@ -57,15 +62,21 @@ def near_the_end(
         end = failing.failed_at if failing.failed_at is not None else failing.last + 1
         first = failing.first + failing.head
     distance = 0
+    last: set[int] = set()
     for i in range(end - 1, first - 1, -1):
         shape = shapes[i]
+        said = any(map(str.isalnum, lines.texts[i]))
+        if said and len(last) < LAST:
+            last.add(i)
+            points[i] = max(points[i], CUT_OFF)
         if muted[i] or (shape and shape.role == "noise") or DULL.match(lines.texts[i]):
             continue
         distance += 1
         if distance > 40:
             break
-        near = 46.0 - 6.5 * math.log2(distance)
+        near = 54.0 - 7.0 * math.log2(distance)
         points[i] = max(points[i], near) if points[i] < near else points[i] + max(0.0, near) * 0.12
+    return last
 
 
 def context(

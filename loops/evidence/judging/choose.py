@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from loops.evidence.judging.score import THRESHOLD, Scored
 from loops.evidence.text.clean import Lines
-from loops.evidence.text.general import DULL
+from loops.evidence.text.general import DULL, form
 from loops.evidence.text.normal import akin
 
 FILL = 0.6  # of the budget may go to what stands around the worthy lines, where those are few
@@ -17,6 +17,7 @@ WORTHY = 66.0
 NARROW = 320  # characters shown of a line
 BROAD = 900  # of a worthy one
 ALIKE = 6  # lines that differ in numbers and names alone, of which no more are shown for standing around others
+OWN = 58.0  # points of a frame that is worth going to, and of what says itself what went wrong
 FREELY = 8  # lines of one shape keep their points, and the last two
 GAP = 24  # bytes that a gap costs
 
@@ -71,15 +72,16 @@ def _fold(lines: Lines, scored: Scored) -> tuple[list[float], dict[int, int], se
     seen: dict[str, int] = {}
     times: dict[int, int] = {}
     again: set[int] = set()
-    # those that name a changed file are counted apart, for the many others not to push them out
-    of_shape: Counter[tuple[int | str, bool]] = Counter()
+    # those that name a changed file are counted apart, for the many others not to push them out, and so is the frame
+    # of a stack that is worth going to
+    of_shape: Counter[tuple[int | str, bool, bool]] = Counter()
     told = {
-        text.strip(): (id(shape) if shape else akin(text), favour > 0)
+        text.strip(): (id(shape) if shape else form(text), favour > 0, shape is not None and p >= OWN)
         for text, shape, favour, p in zip(lines.texts, scored.shapes, scored.favoured, points, strict=True)
         if p >= (40 if shape else THRESHOLD)
     }
     total = Counter(told.values())
-    guarded = _guarded(lines, scored)
+    guarded = _guarded(lines, scored) | scored.spared
     for i, text in enumerate(lines.texts):
         key = text.strip()
         if i and key and key == lines.texts[i - 1].strip():

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from loops.evidence.judging.beside import LIBRARY
+from loops.evidence.judging.beside import LIBRARY, STACK
 from loops.evidence.judging.score import Scored
 from loops.evidence.model import Annotation, Diagnostic
 from loops.evidence.recognise.match import read
@@ -14,7 +14,6 @@ from loops.evidence.text.normal import in_checkout
 
 MOST = 500  # of each
 NEAR = 6  # lines between a place and what is said of it
-STACK = 16  # lines between what went wrong and the stack below it: what a test expected, and its source
 UPWARD = ("python", "pytest")  # print a stack's innermost frame last, and what went wrong below it
 LETTERS = re.compile(r"[^\W\d_]{2}")
 

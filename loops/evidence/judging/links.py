@@ -83,4 +83,5 @@ def _spread(kept: Lines, scored: Scored, joined: Lines) -> Scored:
         [i is not None and scored.muted[i] for i in places],
         [None if i is None else scored.shapes[i] for i in places],
         step_of,
+        {i for i, place in enumerate(places) if place in scored.spared},
     )

@@ -44,6 +44,9 @@ INPUT = 58.0  # points of what an action was given, at most INPUTS lines of it
 INPUTS = 24
 # inputs that tell nothing
 SETTING = re.compile(r"\s*$|with:$|##\[|  [\w-]*(?:token|debug|retries|user-agent|result-encoding)[\w-]*: ", re.I)
+MARK = "##["
+ERROR = "##[error]"
+MARKED = 86.0  # points of the runner's own mark of an error, whatever tool it is about
 THRESHOLD = 26.0  # below this a line is not shown, however much room is left
 
 
@@ -51,7 +54,7 @@ THRESHOLD = 26.0  # below this a line is not shown, however much room is left
 class Scored:
     """Parallel to the kept lines: points, the points a line has by itself (wherever and beside whatever it stands),
     what of them it has for naming a changed file, whether it is part of a passage of noise, the recognised shape, the
-    step."""
+    step. `spared` are the indexes of those that many others like them do not make worth less."""
 
     points: list[float]
     own: list[float]
@@ -59,6 +62,7 @@ class Scored:
     muted: list[bool]
     shapes: list[Shape | None]
     step_of: list[Step]
+    spared: set[int]
 
 
 def score(
@@ -106,14 +110,14 @@ def score(
                 continue
             shape = shapes[i] = matcher.match(i)
             if until is not None:
-                if not until.match(text):
+                if not until.match(text) and not text.startswith(MARK):
                     muted[i] = True
                     continue
                 until = None
             if shape and shape.role == "noise":
                 until = re.compile(shape.until) if shape.until else None
                 continue
-            worth = float(shape.points) if shape else 0.0
+            worth = float(shape.points) if shape else MARKED if text.startswith(ERROR) else 0.0
             if shape and shape.role == "frame" and LIBRARY.search(text):
                 worth = 16.0
             if i in keys and worth < 60 and not (shape and worth >= 30 and shape.role != "frame"):
@@ -141,7 +145,7 @@ def score(
                 worth += 14
             points[i] = worth * weight
     own_frames(lines, points, shapes)
-    near_the_end(lines, failing, points, shapes, muted)
+    spared = near_the_end(lines, failing, points, shapes, muted)
     context(lines, points, shapes, step_of, muted)
     run_by(lines, points, step_of, failing, ran)
     parents(lines, points, step_of)
@@ -149,7 +153,7 @@ def score(
     for i, text in enumerate(lines.texts):
         if text.startswith("Complete job name: "):
             points[i] = max(points[i], 60.0)
-    return Scored(points, own, favoured, muted, shapes, step_of)
+    return Scored(points, own, favoured, muted, shapes, step_of, spared)
 
 
 def _against(news: News, lines: Lines, i: int, worth: float, fresh: Counter[str]) -> float:

@@ -23,14 +23,16 @@ MARKS = frozenset("+$>[#RCEI")
 ECHOED = re.compile(
     r"(?:\+{1,4} |\$ |> (?=\S+@\d\S* \w)|\[command\]|##\[command\]|\[[\w./@:-]+\] [$>] |#\d+ [\d.]+ \+ |"
     r"(?:RUN|CMD|COMMAND|Command)(?: ?:| at line \d+:) ?|"
-    r"(?:Running|Executing|Run|Invoking|Calling)(?: command| script| test command| cmd)?(?:: | [`'\"])\W{0,2}"
+    r"(?:Running|Executing|EXECUTING|RUNNING|Run|Invoking|Calling)(?: command| script| test command| cmd)?(?:: | [`'\"])\W{0,2}"
     r"(?=[A-Za-z./][\w./-]* \S))"
     r"(?!\S+ (?:=|is|are|was) )\S"
 )
 # the package or environment that runs it comes first: pnpm -r, tox, nox, lerna
 NAMED = re.compile(r"[\w@./:-]{1,60}(?: [\w:-]{1,30})?(?:\$ |: commands?\[\d+\]> |> (?=[\w./-]+ -))\S")
 VARIABLES = re.compile(r"(?:[A-Z_][A-Z0-9_]*=\S* )+")
-RAN = re.compile(r"(?:nox )?> ")
+# a prompt, or the branch of a tree, before what is run
+RAN = re.compile(r"(?:nox )?\s*[>»❯➜→▶►└├╰─│]{1,3} ")
+SYMBOL = re.compile(r"\s*[^\w\s\[(\"'`#=+$>-]{1,3} +(?=(?:Running|Executing|EXECUTING|RUNNING|Invoking|Calling)\b)")
 ARGUMENT = re.compile(r"\S+ (?:-|\S*[./:=-]|\w+ -|(?:test|run|build|check|lint|ci|install|exec|compile|verify)\b)")
 PROSE = re.compile(r"\S+ (?:is|was|are|has|not|failed|error|exited|version|could|cannot|took|for|of)\b|[^ ]+: ")
 
@@ -39,6 +41,8 @@ def is_command(text: str) -> bool:
     """Whether a plain line repeats a command that was run."""
     if not text or len(text) > LONGEST:
         return False
+    if not text[0].isascii() and (symbol := SYMBOL.match(text)):
+        text = text[symbol.end() :]
     if text[0] in MARKS and ECHOED.match(text):
         return True
     if "=" in text and (set_first := VARIABLES.match(text)):

@@ -3,6 +3,10 @@
 import math
 import re
 
+from loops.evidence.text.normal import akin
+from loops.evidence.text.wrapped import unwrapped
+
+HEAD = 120  # characters in which a word of failure stands that begins a complaint
 CROSSES = "✖✕✗✘❌⨯×"
 # words of failure, as whole words: not part of a name, a path, an option or a call
 WORDS = (
@@ -127,6 +131,13 @@ DULL = re.compile(
     r"Requirement already|Prepare workflow directory|Getting action download|Temporarily overriding)",
     re.I,
 )
+
+
+def form(text: str) -> str:
+    """What the many lines of one complaint share: their head up to the word of failure, without the names in it."""
+    text = unwrapped(text)
+    found = WORD.search(text)
+    return akin(text[: found.end()] if found and found.start() < HEAD else text)
 
 
 def general(text: str, likes: int, grave: bool = False) -> float:
