@@ -20,6 +20,11 @@ from tests.bench import ordinary
 from tests.loops.evidence.pairs import Pair, pairs
 
 TOOLS = frozenset(shape.tool for shape in TABLE)
+GROUPS = {
+    "first": ("harnesses", "orchestrators", "tools"),
+    "second": ("builders", "gates", "services", "suites"),
+    "floods": ("floods",),
+}
 LONG = 200_000  # lines of the log whose time is taken
 CHUNK = 1 << 18
 DIFF = ["git", "diff", "--no-index", "--minimal", "--numstat"]
@@ -27,9 +32,11 @@ DIFF = ["git", "diff", "--no-index", "--minimal", "--numstat"]
 
 def report() -> None:
     """Print the table, the comparison with a diff, and the time that a long log takes."""
-    for known, without in (("tools known", frozenset[str]()), ("tools unknown", TOOLS)):
-        for label, twin in (("alone", _none), ("with twin", _twin)):
-            print(f"pairs    {known}, {label}: {_kept(without, twin)}", flush=True)
+    for group, sources in GROUPS.items():
+        some = [pair for pair in pairs() if pair.source in sources]
+        for known, without in (("tools known", frozenset[str]()), ("tools unknown", TOOLS)):
+            for label, twin in (("alone", _none), ("with twin", _twin)):
+                print(f"{group:8s} {known}, {label}: {_kept(some, without, twin)}", flush=True)
     new, differing = map(sum, zip(*map(_new, pairs()), strict=True))
     print(
         f"new lines: {new}; lines of a longest-common-subsequence diff: {differing} ({1 - new / differing:.0%} fewer)"
@@ -45,14 +52,14 @@ def _twin(pair: Pair) -> Twin:
     return learn([pair.green])
 
 
-def _kept(without: frozenset[str], twin: Callable[[Pair], Twin | None]) -> str:
+def _kept(some: list[Pair], without: frozenset[str], twin: Callable[[Pair], Twin | None]) -> str:
     recall, critical, size = [], [], []
-    for pair in pairs():
+    for pair in some:
         excerpt = distill([pair.red], twin=twin(pair), without=without).excerpt
         hits = [(line in excerpt, grave) for line, grave in pair.wanted]
         recall.append(sum(hit for hit, _ in hits) / len(hits))
         graver = [hit for hit, grave in hits if grave]
-        critical.append(sum(graver) / len(graver))
+        critical.append(sum(graver) / len(graver) if graver else 1.0)
         size.append(len(excerpt.encode()) / 1000)
     count = len(recall)
     return (

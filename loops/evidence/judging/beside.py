@@ -15,6 +15,7 @@ from loops.evidence.text.wrapped import stream
 BESIDE = 400  # lines of others at most between two of one program
 CAUSE = 60.0  # points of a line that says what went wrong
 COMMANDS = 6  # told in full, of those behind worthy lines
+ERROR = "##[error]"
 STACK = 16  # lines between what went wrong and the stack below it: what a test expected, and its source
 LAST = 6  # lines of the failing step
 CUT_OFF = 34.0  # points of those at least
@@ -59,8 +60,9 @@ def near_the_end(
         end = len(points)
         first = 0
     else:
-        end = failing.failed_at if failing.failed_at is not None else failing.last + 1
         first = failing.first + failing.head
+        marks = (i for i in range(failing.last, first - 1, -1) if lines.texts[i].startswith(ERROR))
+        end = next(marks, failing.last + 1)
     distance = 0
     last: set[int] = set()
     for i in range(end - 1, first - 1, -1):

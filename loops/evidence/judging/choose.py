@@ -17,6 +17,7 @@ WORTHY = 66.0
 NARROW = 320  # characters shown of a line
 BROAD = 900  # of a worthy one
 ALIKE = 6  # lines that differ in numbers and names alone, of which no more are shown for standing around others
+SHORT = 3  # characters: a caret, a brace
 OWN = 58.0  # points of a frame that is worth going to, and of what says itself what went wrong
 FREELY = 8  # lines of one shape keep their points, and the last two
 GAP = 24  # bytes that a gap costs
@@ -70,6 +71,7 @@ def _fold(lines: Lines, scored: Scored) -> tuple[list[float], dict[int, int], se
     """
     points = list(scored.points)
     seen: dict[str, int] = {}
+    short: Counter[str] = Counter()
     times: dict[int, int] = {}
     again: set[int] = set()
     # those that name a changed file are counted apart, for the many others not to push them out, and so is the frame
@@ -88,7 +90,10 @@ def _fold(lines: Lines, scored: Scored) -> tuple[list[float], dict[int, int], se
             again.add(i)
         if points[i] < THRESHOLD or not text:
             continue
-        if key in seen and len(key) > 3:
+        if len(key) <= SHORT:
+            short[key] += 1
+            points[i] *= 0.25 if short[key] > FREELY else 1.0
+        elif key in seen:
             times[seen[key]] = times.get(seen[key], 1) + 1
             points[i] *= 0.5 if points[i] >= 85 and times[seen[key]] == 2 else 0.25
             continue

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from loops.evidence.judging.beside import LIBRARY, claims, context, near_the_end, own_frames, parents, run_by
+from loops.evidence.judging.beside import ERROR, LIBRARY, claims, context, near_the_end, own_frames, parents, run_by
 from loops.evidence.model import Annotation
 from loops.evidence.passing.news import News
 from loops.evidence.reading.steps import Step
@@ -45,7 +45,6 @@ INPUTS = 24
 # inputs that tell nothing
 SETTING = re.compile(r"\s*$|with:$|##\[|  [\w-]*(?:token|debug|retries|user-agent|result-encoding)[\w-]*: ", re.I)
 MARK = "##["
-ERROR = "##[error]"
 MARKED = 86.0  # points of the runner's own mark of an error, whatever tool it is about
 THRESHOLD = 26.0  # below this a line is not shown, however much room is left
 

@@ -23,7 +23,8 @@ MARKS = frozenset("+$>[#RCEI")
 ECHOED = re.compile(
     r"(?:\+{1,4} |\$ |> (?=\S+@\d\S* \w)|\[command\]|##\[command\]|\[[\w./@:-]+\] [$>] |#\d+ [\d.]+ \+ |"
     r"(?:RUN|CMD|COMMAND|Command)(?: ?:| at line \d+:) ?|"
-    r"(?:Running|Executing|EXECUTING|RUNNING|Run|Invoking|Calling)(?: command| script| test command| cmd)?(?:: | [`'\"])\W{0,2}"
+    r"(?:Running|RUNNING|Executing|EXECUTING|Run|Invoking|Calling)(?: command| script| test command| cmd)?"
+    r"(?:: | [`'\"])\W{0,2}"
     r"(?=[A-Za-z./][\w./-]* \S))"
     r"(?!\S+ (?:=|is|are|was) )\S"
 )

@@ -31,6 +31,9 @@ from tests.loops.evidence.logs import job, step
         "Executing: 'cmake --build build'",
         "#33 1.204 + make -C native STATIC=1",
         "npm run test --workspaces",
+        "  └> dart analyze --fatal-infos",
+        "🚀 EXECUTING: npx tsx tools/checks/routes.ts",
+        "→ make -C native all",
     ],
 )
 def test_a_line_that_repeats_a_command_is_one(line: str) -> None:
@@ -46,6 +49,9 @@ def test_a_line_that_repeats_a_command_is_one(line: str) -> None:
         "npm warn deprecated inflight@1.0.6",
         "git version 2.53.0",
         "python is not installed",
+        "     └> FAILED",
+        "✓ node v20.1.0 installed",
+        "🏁 STARTING VALIDATION",
         "docker: Error response from daemon: no such image",
         "Running 14 tests",
         "Running: 3 of 14",
