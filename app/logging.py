@@ -42,7 +42,6 @@ def configure(level: str, *, json: bool) -> None:
         processors=[*shared, *last],
         wrapper_class=structlog.make_filtering_bound_logger(number),
         logger_factory=structlog.PrintLoggerFactory(_STDERR),
-        cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(_STDERR)
     handler.setFormatter(

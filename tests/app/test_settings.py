@@ -1,4 +1,8 @@
+import os
+import signal
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -57,7 +61,6 @@ def test_every_setting_says_what_it_is_for() -> None:
         ({"GREENLOOP_APP_ID": "7", "GREENLOOP_APP_PRIVATE_KEY": "no key"}, "no RSA key"),
         ({**APP, "GREENLOOP_WEBHOOK_SECRETS": ""}, "webhook secret"),
         ({**APP, "GREENLOOP_BOXES": "kubernetes"}, "set GREENLOOP_BOX_IMAGE"),
-        (APP, "no answer from GitHub"),
     ],
 )
 def test_a_service_that_cannot_start_says_why_in_one_line(env: dict[str, str], says: str, tmp_path: Path) -> None:
@@ -68,6 +71,20 @@ def test_a_service_that_cannot_start_says_why_in_one_line(env: dict[str, str], s
     last = found.stderr.splitlines()[-1]
     assert last.startswith("greenloop: ") and says in last
     assert "Traceback" not in found.stderr and "hidden" not in found.stderr
+
+
+def test_a_service_that_cannot_reach_github_says_so_in_one_line_and_waits(tmp_path: Path) -> None:
+    env = {**os.environ, **APP, "GREENLOOP_DATA": str(tmp_path / "data"), "GREENLOOP_BOX_PORT": "0"}
+    with subprocess.Popen(
+        [sys.executable, "-m", "app", "up", "--port", "0"], env=env, stderr=subprocess.PIPE, text=True
+    ) as up:
+        assert up.stderr is not None
+        told = next(line for line in up.stderr if "no answer from GitHub" in line)
+        assert "worker.waits" in told and up.poll() is None
+        up.send_signal(signal.SIGTERM)
+        rest = up.stderr.read()
+    assert up.returncode == 0, rest
+    assert "Traceback" not in rest and "no answer from GitHub" not in rest
 
 
 @pytest.mark.parametrize("words", [["up", "--port"], ["web", "--port"], ["worker", "--ops-port"], ["github", "--port"]])
