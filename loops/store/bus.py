@@ -6,7 +6,7 @@ All other topics are published to everybody.
 
 import asyncio
 import contextlib
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import msgspec
@@ -14,6 +14,7 @@ import redis.asyncio as redis
 import structlog
 from arq.connections import ArqRedis
 from arq.worker import Worker, func
+from redis.asyncio.client import PubSub
 
 from loops.store.background import end
 
@@ -23,6 +24,12 @@ CHANNEL = "greenloop:wake"
 BACK_OFF = 1.0
 LAST_SECONDS = 1.0
 """For what is still to be published at the end."""
+ANSWER_SECONDS = 2.0
+"""For an answer that nobody waits for."""
+SILENCE_SECONDS = 1.0
+"""After which Redis is asked whether it is there, and which it then has to answer."""
+ALONE_SECONDS = 1.0
+"""Between two looks at the database by whoever waits, while nothing is heard."""
 WORK = "work"
 """The topic of workers: there is something due in the database."""
 QUEUE = "greenloop:work"
@@ -42,13 +49,16 @@ class Bus:
     """
 
     def __init__(self, url: str) -> None:
-        pool: Any = redis.ConnectionPool.from_url(url, socket_timeout=5, socket_connect_timeout=5)
+        pool: Any = redis.ConnectionPool.from_url(
+            url, socket_timeout=ANSWER_SECONDS, socket_connect_timeout=ANSWER_SECONDS
+        )
         # pickle, arq's default, would run code for whoever can write to Redis
         self._redis = ArqRedis(pool, job_serializer=encode, job_deserializer=decode, default_queue_name=QUEUE)
         self._waiting: dict[str, set[asyncio.Event]] = {}
         self._unsent: dict[str, None] = {}
         self._told = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
+        self._hears = False
 
     async def start(self) -> None:
         self._tasks = [
@@ -96,9 +106,15 @@ class Bus:
     async def ping(self) -> bool:
         """Whether Redis answers."""
         try:
-            return bool(await self._redis.ping())
+            async with asyncio.timeout(ANSWER_SECONDS):
+                return bool(await self._redis.ping())
         except (redis.RedisError, OSError):
             return False
+
+    def pause(self, usual: float) -> float:
+        """Seconds between two looks at the database by whoever waits for a topic: `usual`, and less while nothing that
+        others tell is heard."""
+        return usual if self._hears else min(usual, ALONE_SECONDS)
 
     @contextlib.contextmanager
     def listening(self, topic: str) -> Iterator[asyncio.Event]:
@@ -146,18 +162,34 @@ class Bus:
             try:
                 async with self._redis.pubsub() as pubsub:
                     await pubsub.subscribe(CHANNEL)
-                    if lost:
-                        log.info("bus.found")
-                    lost = False
-                    while True:
-                        message = await pubsub.get_message(ignore_subscribe_messages=True, timeout=2)
-                        for topic in message["data"].decode().split("\n") if message is not None else ():
+                    async for message in _messages(pubsub):
+                        self._hears = True
+                        if lost:
+                            log.info("bus.found")
+                        lost = False
+                        for topic in message["data"].decode().split("\n") if message["type"] == "message" else ():
                             self._wake(topic)
             except (redis.RedisError, OSError) as error:
                 if not lost:
                     log.warning("bus.lost", error=str(error), retry_in=BACK_OFF)
-                lost = True
+                self._hears, lost = False, True
                 await asyncio.sleep(BACK_OFF)
+
+
+async def _messages(pubsub: PubSub) -> AsyncIterator[dict[str, Any]]:
+    """What comes. Raises redis.TimeoutError where not even a ping is answered: a connection may be open on our side
+    alone, and a server may hang."""
+    asked = False
+    while True:
+        message = await pubsub.get_message(timeout=SILENCE_SECONDS)
+        if message is not None:
+            asked = False
+            yield message
+        elif asked:
+            raise redis.TimeoutError(f"Redis did not answer a ping in {SILENCE_SECONDS:.0f} s")
+        else:
+            await pubsub.ping()
+            asked = True
 
 
 async def _answered(ctx: dict[Any, Any]) -> None:

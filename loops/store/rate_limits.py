@@ -1,7 +1,7 @@
 """Limits of GitHub's that all processes keep together: limits met are in SQL, the turn to write is passed by Redis.
 
 A wiped Redis forgets who writes and how much was written; the next write starts anew. Where Redis or the database
-cannot be reached, each process keeps the limits that it met itself.
+cannot be reached, each process keeps the limits that it met itself; a Redis that hangs is one that cannot be reached.
 """
 
 import asyncio
@@ -9,8 +9,7 @@ import contextlib
 import random
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any, cast
+from collections.abc import AsyncIterator, Callable
 
 import redis.asyncio as redis
 import structlog
@@ -21,6 +20,7 @@ from github.client.errors import RateLimited
 from github.client.http.content_limit import WINDOWS
 from github.client.http.rate_limit import BURST, PER_SECOND
 from loops.store.database import Database
+from loops.store.prompt_redis import PromptRedis, Script
 from loops.store.service_tables import Limit
 
 log = structlog.get_logger(__name__)
@@ -71,12 +71,12 @@ class SharedRateLimits:
 
     def __init__(self, database: Database, redis_url: str, clock: Callable[[], float] = time.time) -> None:
         self._database = database
-        self._redis = redis.Redis.from_url(redis_url, socket_timeout=5, socket_connect_timeout=5)
+        self._redis = PromptRedis(redis_url)
         self._clock = clock
         self._alone = False
 
     async def close(self) -> None:
-        await self._redis.aclose()
+        await self._redis.close()
 
     async def limit(self, installation_id: int) -> RateLimited | None:
         """The limit that some process met and that is not over."""
@@ -108,39 +108,42 @@ class SharedRateLimits:
     async def turn(self, installation_id: int) -> AsyncIterator[None]:
         """The turn to write; without Redis, or after `LONGEST_WAIT`, it is taken without asking the others."""
         name, token = f"greenloop:write:{installation_id}", secrets.token_hex(8)
+        give_back = Script(_GIVE_BACK, [name], [token])
         try:
-            await self._take(name, token)
+            await self._take(name, token, give_back)
         except (redis.RedisError, OSError) as error:
             self._tell(error)
         try:
             yield
         finally:
             with contextlib.suppress(redis.RedisError, OSError):
-                await self._run(_GIVE_BACK, [name], [token])
+                await self._run(give_back, undo=give_back)
 
     async def creation(self, installation_id: int, share: float) -> float | None:
         """The seconds until all processes together may create content once more; None without Redis."""
         windows = [part for seconds, most in WINDOWS for part in (int(seconds * 1000), int(most * share))]
         try:
-            found = await self._run(_CREATE, [f"greenloop:created:{installation_id}"], [secrets.token_hex(8), *windows])
+            found = await self._run(
+                Script(_CREATE, [f"greenloop:created:{installation_id}"], [secrets.token_hex(8), *windows])
+            )
         except (redis.RedisError, OSError) as error:
             self._tell(error)
             return None
         return found / 1000
 
-    async def _take(self, name: str, token: str) -> None:
+    async def _take(self, name: str, token: str, give_back: Script) -> None:
+        take = Script(_TAKE, [name, f"{name}:budget"], [token, int(HELD_SECONDS * 1000), BURST, PER_SECOND])
         deadline = time.monotonic() + LONGEST_WAIT
         while time.monotonic() < deadline:
-            arguments = [token, int(HELD_SECONDS * 1000), BURST, PER_SECOND]
-            waits = await self._run(_TAKE, [name, f"{name}:budget"], arguments)
+            waits = await self._run(take, undo=give_back)
             if waits == 0:
                 return
             await asyncio.sleep(random.uniform(0.01, 0.04) if waits == TAKEN else waits / 1000)  # noqa: S311
 
-    async def _run(self, script: str, keys: list[str], arguments: list[Any]) -> int:
-        found = await cast(Awaitable[Any], self._redis.eval(script, len(keys), *keys, *arguments))
+    async def _run(self, script: Script, undo: Script | None = None) -> int:
+        found = await self._redis.run(script, undo=undo)
         self._alone = False
-        return int(found or 0)
+        return found
 
     def _tell(self, error: Exception) -> None:
         """Once in an outage."""

@@ -19,7 +19,8 @@ from loops.store.bus import wait
 from loops.store.leases import make_due
 
 LOOK_AGAIN = 3.0
-"""Seconds between looks at the database while a box waits: a wake over Redis comes at once, unless Redis is down."""
+"""Seconds between looks at the database while a box waits: a wake over Redis comes at once. Where none can come the bus
+shortens them."""
 
 
 @answers
@@ -45,7 +46,8 @@ async def next_turn(request: Request) -> Response:
                     return answer
             first = False
             left = deadline - asyncio.get_running_loop().time()
-            if left <= 0 or here.stopping.is_set() or not await _wait(here, request, event, min(left, LOOK_AGAIN)):
+            pause = min(left, here.bus.pause(LOOK_AGAIN))
+            if left <= 0 or here.stopping.is_set() or not await _wait(here, request, event, pause):
                 return Response(status_code=204)
 
 

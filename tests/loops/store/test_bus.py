@@ -2,6 +2,7 @@ import asyncio
 import contextlib
 import os
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from app.process.valkey import EmbeddedRedis
 from loops.store import bus
 from loops.store.background import end
 from loops.store.bus import POLL_SECONDS, QUEUE, WORK, Bus
+from tests.hanging import paused
 
 
 async def test_an_outage_of_redis_is_told_once_and_so_is_its_end(
@@ -42,6 +44,54 @@ async def test_an_outage_of_redis_is_told_once_and_so_is_its_end(
         await waker.close()
     server.stop()
     assert [each["event"] for each in told] == ["bus.lost", "bus.found"]
+
+
+async def test_a_redis_that_hangs_is_told_like_one_that_is_away_and_who_waits_looks_more_often_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("BACK_OFF", "SILENCE_SECONDS", "ANSWER_SECONDS"):
+        monkeypatch.setattr(bus, name, 0.5)
+    server = EmbeddedRedis(tmp_path)
+    waker = Bus(server.start())
+    assert waker.pause(60) == bus.ALONE_SECONDS
+    await waker.start()
+    await until(lambda: waker.pause(60) == 60)
+    with capture_logs() as told, paused(server):
+        await until(lambda: waker.pause(60) == bus.ALONE_SECONDS)
+        assert await waker.ping() is False
+        assert [each["event"] for each in told] == ["bus.lost"]
+    await until(lambda: waker.pause(60) == 60)
+    await waker.close()
+    server.stop()
+
+
+async def test_what_others_tell_is_heard_over_a_connection_that_was_silent_for_long(redis_url: str) -> None:
+    waker, other, client = Bus(redis_url), Bus(redis_url), redis.Redis.from_url(redis_url)
+    await waker.start()
+    await until(lambda: waker.pause(60) == 60)
+    before = await pings(client)
+    async with asyncio.timeout(60):
+        while await pings(client) < before + 2:
+            await asyncio.sleep(0.1)
+    with waker.listening("box:b") as rung:
+        other.notify("box:b")
+        await other.start()
+        async with asyncio.timeout(60):
+            await rung.wait()
+    await client.aclose()
+    await other.close()
+    await waker.close()
+
+
+async def pings(client: "redis.Redis") -> int:
+    """How many the server has answered."""
+    return int((await client.info("commandstats")).get("cmdstat_ping", {"calls": 0})["calls"])
+
+
+async def until(true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not true():
+            await asyncio.sleep(0.01)
 
 
 async def test_one_worker_answers_however_many_ring_and_however_often(redis_url: str) -> None:

@@ -2,26 +2,29 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 import redis.asyncio as redis
+from structlog.testing import capture_logs
 
 from app.process.valkey import EmbeddedRedis
 from github.client.clock import Clock
 from github.client.errors import RateLimited
 from github.client.http.content_limit import WINDOWS
 from github.client.http.rate_limit import RateLimit
-from loops.store import rate_limits
+from loops.store import prompt_redis, rate_limits
 from loops.store.database import Database
 from loops.store.rate_limits import SharedRateLimits
+from tests.hanging import hanging_server, paused
 
 Two = tuple[SharedRateLimits, SharedRateLimits]
 
 
 @pytest.fixture
-async def both(database: Database, redis_url: str) -> AsyncIterator[Two]:
+async def both(database: Database, redis_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Two]:
+    monkeypatch.setattr(prompt_redis, "ANSWER_SECONDS", 60.0)  # a loaded machine is no Redis that hangs
     client = redis.Redis.from_url(redis_url)
     await client.flushall()
     await client.aclose()
@@ -99,7 +102,7 @@ async def test_all_processes_together_create_no_more_content_than_github_allows(
 
 async def test_a_writer_that_died_does_not_hold_the_others_up(both: Two, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rate_limits, "HELD_SECONDS", 0.1)
-    await both[0]._take("greenloop:write:5", "a-process-that-dies-now")
+    await both[0].turn(5).__aenter__()  # a process that dies now
     async with asyncio.timeout(60), both[1].turn(5):
         pass
 
@@ -119,6 +122,49 @@ async def test_without_redis_or_with_a_wiped_one_writes_go_on(database: Database
     assert await process.limit(5) is not None
     await client.aclose()
     await process.close()
+
+
+async def test_while_redis_hangs_one_write_asks_it_and_all_others_go_on_at_once(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prompt_redis, "ANSWER_SECONDS", 0.05)
+    monkeypatch.setattr(prompt_redis, "AGAIN_SECONDS", 3600.0)
+    async with hanging_server() as server:
+        process = SharedRateLimits(database, server.url)
+        with capture_logs() as told:
+            for installation in range(5):
+                assert await process.creation(installation, 1.0) is None
+                async with process.turn(installation):
+                    pass
+        await process.close()
+    assert server.connections <= 2, "one write asked, and one look whether it is back"
+    assert [each["event"] for each in told] == ["rate_limits.alone"]
+
+
+async def test_a_turn_that_redis_gave_while_it_hung_is_given_back_when_it_goes_on(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rate_limits, "HELD_SECONDS", 3600.0)
+    monkeypatch.setattr(prompt_redis, "ANSWER_SECONDS", 0.3)
+    server = EmbeddedRedis(tmp_path / "r")
+    url = server.start()
+    process, other = SharedRateLimits(database, url), redis.Redis.from_url(url)
+    async with process.turn(5):
+        pass
+    with paused(server):
+        async with process.turn(5):
+            pass
+    await until(lambda: process._redis._looking is None)
+    assert await other.exists("greenloop:write:5") == 0
+    await other.aclose()
+    await process.close()
+    server.stop()
+
+
+async def until(true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not true():
+            await asyncio.sleep(0.01)
 
 
 async def test_where_the_database_fails_each_process_keeps_what_it_met_itself(redis_url: str, tmp_path: Path) -> None:
