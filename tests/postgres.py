@@ -12,12 +12,13 @@ import uuid
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import asyncpg
 import pytest
 from sqlalchemy import URL, make_url
 
+from k8s.runner.processes import process_tree
 from loops.store.migrations import upgrade
 from tests.tools import need
 
@@ -37,40 +38,75 @@ def running_postgres(*, durable: bool = False) -> Iterator[URL]:
     if given := os.environ.get("GREENLOOP_TEST_POSTGRES"):
         yield make_url(given)
         return
-    binaries = Path(need("postgres")).resolve().parent
-    user = "nobody" if os.getuid() == 0 else None  # PostgreSQL refuses to run as root
-    folder = Path(tempfile.mkdtemp(prefix="greenloop-pg-"))
-    try:
-        if user:
-            shutil.chown(folder, user)
-        data = folder / "data"
-        subprocess.run(
-            [binaries / "initdb", "-D", data, "-U", "greenloop", "-A", "trust", "-N", "--encoding=UTF8", "--locale=C"],
-            check=True,
-            user=user,
-            cwd=folder,
-            stdout=subprocess.DEVNULL,
-        )
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+    with PostgresServer(Path(need("postgres")).resolve().parent, durable=durable) as server:
+        yield server.url
+
+
+class PostgresServer:
+    """A cluster of our own on loopback, by the programs in `binaries`, for the length of a block."""
+
+    def __init__(self, binaries: Path, *, durable: bool = False) -> None:
+        self._binaries, self._durable = binaries, durable
+        self._user = "nobody" if os.getuid() == 0 else None  # PostgreSQL refuses to run as root
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def pids(self) -> set[int]:
+        """All processes of the server."""
+        assert self._process is not None
+        return {self._process.pid} | process_tree.below(process_tree.table(), [self._process.pid])
+
+    def __enter__(self) -> Self:
+        self._folder = Path(tempfile.mkdtemp(prefix="greenloop-pg-"))
+        try:
+            if self._user:
+                shutil.chown(self._folder, self._user)
+            options = ["-U", "greenloop", "-A", "trust", "-N", "--encoding=UTF8", "--locale=C"]
+            subprocess.run(
+                [self._binaries / "initdb", "-D", self._folder / "data", *options],
+                check=True,
+                user=self._user,
+                cwd=self._folder,
+                stdout=subprocess.DEVNULL,
+            )
+            with socket.socket() as probe:
+                probe.bind(("127.0.0.1", 0))
+                self._port = probe.getsockname()[1]
+            self.start()
+        except BaseException:
+            shutil.rmtree(self._folder)
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self.stop()
+        finally:
+            shutil.rmtree(self._folder)
+
+    @property
+    def url(self) -> URL:
+        return URL.create("postgresql", "greenloop", host="127.0.0.1", port=self._port, database="postgres")
+
+    def start(self) -> None:
+        """Start the server on its data, at the port that it had before it was stopped or killed."""
+        if self._process is not None:
+            self._process.wait(20)
         options = [
-            *([] if durable else ["fsync=off", "full_page_writes=off"]),
+            *([] if self._durable else ["fsync=off", "full_page_writes=off"]),
             "listen_addresses=127.0.0.1",
-            f"unix_socket_directories={folder}",
+            f"unix_socket_directories={self._folder}",
         ]
-        command = [str(binaries / "postgres"), "-D", str(data), "-p", str(port)]
+        command = [str(self._binaries / "postgres"), "-D", str(self._folder / "data"), "-p", str(self._port)]
         for option in options:
             command += ["-c", option]
-        with (folder / "log").open("wb") as log:
-            server = subprocess.Popen(command, user=user, cwd=folder, stdout=log, stderr=log)
-        try:
-            yield URL.create("postgresql", "greenloop", host="127.0.0.1", port=port, database="postgres")
-        finally:
-            server.terminate()
-            server.wait(20)
-    finally:
-        shutil.rmtree(folder)
+        with (self._folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(command, user=self._user, cwd=self._folder, stdout=log, stderr=log)
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait(20)
+            self._process = None
 
 
 @pytest.fixture(scope="session")
