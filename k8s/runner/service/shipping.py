@@ -12,6 +12,7 @@ from ..state import TurnState
 from .link import Link
 
 PAUSE_SECONDS = 0.25
+"""Between two posts of output: what comes after silence goes at once, so that somebody who watches sees it begin."""
 LOOK_SECONDS = 0.03
 MUCH = OUTPUT_CHUNK // 2
 """Bytes that are sent without a pause, so that much output is quick and little output makes few requests."""
@@ -29,6 +30,7 @@ class Shipping:
         self._beat_seconds = beat_seconds
         self._offset = 0
         self._posted = 0.0
+        self._told = 0.0
 
     def size(self) -> int:
         """Bytes of output on disk."""
@@ -61,12 +63,13 @@ class Shipping:
             over = ended()
             data = self._next(over)
             last = over and self._offset + len(data) >= self.size()
-            now = time.monotonic()
-            if last or len(data) >= MUCH or now >= self._posted + (PAUSE_SECONDS if data else self._beat_seconds):
+            due = self._told + PAUSE_SECONDS if data else self._posted + self._beat_seconds
+            if last or len(data) >= MUCH or time.monotonic() >= due:
                 state = protocol.REPORTING if over else protocol.RUNNING
                 output = Output(self._offset, protocol.encode(data), end=last, state=state)
                 answer = self._link.output(self._state.id, output)
                 self._posted = time.monotonic()
+                self._told = self._posted if data else self._told
                 stuck = bool(data) and answer.offset <= self._offset
                 self._offset = min(max(answer.offset, 0), self.size())
                 if answer.cancel is not None:
