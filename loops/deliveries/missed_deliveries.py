@@ -26,8 +26,6 @@ PAGES = 50
 hour for everything, tokens among it."""
 ASKED = 100
 """Deliveries that one round asks for again, for the same reason."""
-ROUND_SECONDS = 900.0
-"""A round is over by then: fewer than 200 requests."""
 NOT_REPLAYED = "not_replayed"
 
 
@@ -38,7 +36,7 @@ async def redeliver_missed(loop: Loop) -> int:
     which the inbox knows. What was delivered before this database knew of an installation was answered by another one,
     or is of no use any more: it is counted and left alone.
     """
-    async with by_one_process(loop.database, KEY, seconds=ROUND_SECONDS, clock=loop.clock) as mine:
+    async with by_one_process(loop.database, KEY, clock=loop.clock) as mine:
         return await _round(loop) if mine else 0
 
 

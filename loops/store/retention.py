@@ -23,7 +23,6 @@ STEP = 500
 """Rows in one transaction: others wait for no more than that."""
 STEPS = 200
 """Steps of one round; what is left is for the next one."""
-ROUND_SECONDS = 600.0
 EVIDENCE = "evidence"
 """The kind of the events in which evidence is kept, see `loops.checks.shown_evidence`."""
 
@@ -54,7 +53,7 @@ async def forget_old(
     database: Database, options: LoopOptions, *, clock: Callable[[], float] = time.time
 ) -> Removed | None:
     """One round of one process; None while another process is at it. Dying in the middle leaves the rest for later."""
-    async with by_one_process(database, KEY, seconds=ROUND_SECONDS, clock=clock) as mine:
+    async with by_one_process(database, KEY, clock=clock) as mine:
         if not mine:
             return None
         now = clock()
