@@ -8,7 +8,7 @@ DEMO_LOCK := app/demo/requirements.lock
 CLIENTS := tests/github/contract/clients
 REQUIRED := loops/evidence/recognise/required.json
 
-.PHONY: demo test test-cluster test-github check fmt bench bench-evidence bench-workflows lock clean
+.PHONY: demo test test-cluster test-github chaos check fmt bench bench-evidence bench-workflows lock clean
 
 demo: $(VENV)/$(if $(findstring native,$(DEMO_ARGS)),.dev,.runtime)
 	$(BIN)/greenloop demo $(if $(KEEP),--keep) $(DEMO_ARGS)
@@ -40,6 +40,10 @@ Branches contract-…/… are made and deleted there; pull requests and issues t
 branch is never written. docs/local-github.md says more.
 endef
 export TEST_GITHUB_USAGE
+
+# Everything is killed and paused at random, and what must hold is held: make chaos [SEED=…] [ROUNDS=…] [DATABASE=sqlite|postgres]
+chaos: $(VENV)/.dev
+	$(BIN)/python -m tests.chaos $(if $(SEED),--seed $(SEED)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(DATABASE),--database $(DATABASE))
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from cryptography.fernet import Fernet
 from sqlalchemy import func, select
+from sqlalchemy.exc import DBAPIError
 
 from app.demo.world import World, build_world
 from app.process.valkey import EmbeddedRedis
@@ -209,6 +210,12 @@ async def _rest(world: World, database: Database, asked: Mapping[int, bool], sec
     """Wait until all that was asked has ended and nothing is due; what does not shows in the invariants."""
 
     async def rests() -> bool:
+        try:
+            return await looked()
+        except (DBAPIError, OSError):  # it has just come back
+            return False
+
+    async def looked() -> bool:
         async with database.read() as tx:
             subjects = list((await tx.execute(select(Session.subject_number))).scalars())
             statement = select(func.count()).select_from(Session)

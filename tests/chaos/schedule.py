@@ -17,7 +17,7 @@ class What(StrEnum):
 
 WEB, WORKERS, REDIS, DATABASE, RUNNER, BOX = "web", ("worker 1", "worker 2"), "redis", "database", "runner", "box"
 VICTIMS = (WEB, *WORKERS, REDIS, DATABASE, RUNNER, BOX)
-PAUSES = (0.5, 2.0, 5.0, 8.0)
+PAUSES = (0.5, 2.0, 5.0)
 """Seconds: longer than a lease, too."""
 
 FAULTS = (
