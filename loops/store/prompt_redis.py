@@ -57,12 +57,16 @@ class PromptRedis:
         except (redis.RedisError, OSError):
             if undo is not None:
                 self._undo.append(undo)
-            self._looking = self._looking or asyncio.create_task(self._until_back(), name="redis.until_back")
+            self._look_for_it()
             raise
 
     async def _eval(self, script: Script) -> int:
         asked = self._redis.eval(script.text, len(script.keys), *script.keys, *script.arguments)
         return int(await cast(Awaitable[Any], asked) or 0)
+
+    def _look_for_it(self) -> None:
+        if self._looking is None:  # of several who ask at once, the first
+            self._looking = asyncio.create_task(self._until_back(), name="redis.until_back")
 
     async def _until_back(self) -> None:
         while not await self._is_back():
