@@ -79,10 +79,14 @@ def test_a_service_that_cannot_reach_github_says_so_in_one_line_and_waits(tmp_pa
         [sys.executable, "-m", "app", "up", "--port", "0"], env=env, stderr=subprocess.PIPE, text=True
     ) as up:
         assert up.stderr is not None
-        told = next(line for line in up.stderr if "no answer from GitHub" in line)
-        assert "worker.waits" in told and up.poll() is None
-        up.send_signal(signal.SIGTERM)
-        rest = up.stderr.read()
+        try:
+            told = next(line for line in up.stderr if "no answer from GitHub" in line)
+            assert "worker.waits" in told and up.poll() is None
+            up.send_signal(signal.SIGTERM)
+            rest = up.stderr.read()
+            up.wait(60)
+        finally:
+            up.kill()
     assert up.returncode == 0, rest
     assert "Traceback" not in rest and "no answer from GitHub" not in rest
 
