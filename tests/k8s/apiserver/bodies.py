@@ -15,7 +15,10 @@ CONTEXT = {
 CONTAINER = {"name": "main", "image": "registry.example/box:1", "securityContext": CONTEXT}
 TEMPLATE = {"metadata": {"labels": {"app": "x"}}, "spec": {"containers": [CONTAINER]}}
 SELECTOR = {"matchLabels": {"app": "x"}}
+JOB = {"spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [CONTAINER]}}}}
 RBAC = "rbac.authorization.k8s.io"
+RULES = {"rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]}
+SUBJECTS = [{"kind": "ServiceAccount", "name": "x", "namespace": "x"}]
 STORAGE = {"requests": {"storage": "1Gi"}}
 
 BODIES: dict[str, Object] = {
@@ -48,19 +51,21 @@ BODIES: dict[str, Object] = {
     "Deployment": {"spec": {"selector": SELECTOR, "template": TEMPLATE}},
     "StatefulSet": {"spec": {"serviceName": "x", "selector": SELECTOR, "template": TEMPLATE}},
     "DaemonSet": {"spec": {"selector": SELECTOR, "template": TEMPLATE}},
-    "Job": {"spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [CONTAINER]}}}},
+    "ReplicaSet": {"spec": {"selector": SELECTOR, "template": TEMPLATE}},
+    "Job": JOB,
+    "CronJob": {"spec": {"schedule": "* * * * *", "jobTemplate": JOB}},
     "HorizontalPodAutoscaler": {
         "spec": {"maxReplicas": 2, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "x"}}
     },
     "PodDisruptionBudget": {"spec": {"selector": SELECTOR, "maxUnavailable": 1}},
     "ResourceQuota": {"spec": {"hard": {"pods": "1"}}},
     "LimitRange": {"spec": {"limits": [{"type": "Container", "default": {"memory": "64Mi"}}]}},
-    "Role": {"rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]},
-    "RoleBinding": {
-        "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": "x"},
-        "subjects": [{"kind": "ServiceAccount", "name": "x", "namespace": "x"}],
-    },
+    "Role": RULES,
+    "ClusterRole": RULES,
+    "RoleBinding": {"roleRef": {"apiGroup": RBAC, "kind": "Role", "name": "x"}, "subjects": SUBJECTS},
+    "ClusterRoleBinding": {"roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": "x"}, "subjects": SUBJECTS},
     "ServiceAccount": {},
+    "Lease": {"spec": {"holderIdentity": "x"}},
     "Namespace": {},
 }
 
@@ -69,9 +74,15 @@ GONE = object()
 
 
 def body(kind: str, api_version: str, changes: Object | None = None, name: str = "x") -> Object:
-    """The valid object of this kind, with `changes`: values by dotted path."""
-    made: Object = {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, **copy.deepcopy(BODIES[kind])}
-    for path, value in (changes or {}).items():
+    """The valid object of this kind, with `changes`."""
+    made: Object = {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, **BODIES[kind]}
+    return changed(made, changes or {})
+
+
+def changed(item: Object, changes: Object) -> Object:
+    """A copy with other values: by their paths, whose steps are fields and places in lists."""
+    made: Object = copy.deepcopy(item)
+    for path, value in changes.items():
         steps: list[Any] = [int(step) if step.isdigit() else step for step in path.split("/")]
         target: Any = made
         for step, after in itertools.pairwise(steps):

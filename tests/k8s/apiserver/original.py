@@ -79,6 +79,7 @@ async def original(folder: Path) -> AsyncIterator[Client]:
                 f"--cert-dir={folder}",
                 f"--token-auth-file={tokens}",
                 "--authorization-mode=RBAC",
+                "--allow-privileged=true",
                 "--service-cluster-ip-range=10.0.0.0/24",
                 "--service-account-issuer=https://kubernetes.default.svc",
                 f"--service-account-key-file={signing}",

@@ -5,14 +5,15 @@ import base64
 import copy
 from typing import Any
 
-from tests.k8s.cluster_double.admission.admit import admit
-from tests.k8s.cluster_double.admission.defaults import default_pod
+from tests.k8s.cluster_double.admission.admit import admit, fill_in, prepare
+from tests.k8s.cluster_double.admission.defaults import default_binding, default_limits, default_pod, without_nulls
 from tests.k8s.cluster_double.network import Network
 from tests.k8s.cluster_double.objects.errors import Refused, bad_request, invalid
 from tests.k8s.cluster_double.objects.ownership import Ownership
 from tests.k8s.cluster_double.objects.patches import patched
 from tests.k8s.cluster_double.objects.resources import BY_KIND, RESOURCES, Resource
 from tests.k8s.cluster_double.objects.store import Store
+from tests.k8s.cluster_double.validation.networking.services import allocated
 from tests.k8s.cluster_double.validation.shape import check_shape
 from tests.k8s.cluster_double.validation.updates import check_update
 from tests.k8s.cluster_double.validation.values import check_values
@@ -37,15 +38,17 @@ class Api:
         self._ownership = Ownership()
 
     def create(self, resource: Resource, namespace: str, body: Object, *, strict: bool, dry: bool = False) -> Object:
-        item = self._received(resource, namespace, body)
-        check_shape(resource, item, strict=strict)
+        item = self._received(resource, namespace, body, strict=strict)
         named = copy.deepcopy(item)
         if not named["metadata"].get("name") and named["metadata"].get("generateName"):
             named["metadata"]["name"] = named["metadata"]["generateName"] + "xxxxx"
+        prepare(self.store, resource, named)
         check_values(resource, named)
         # Before the name is looked at: with a full quota even a name that is taken is a 403, not a 409.
         admit(self.store, resource, named)
         if resource.kind == "Service":
+            if lacking := list(allocated(named["spec"], self._network.services, dry=dry)):
+                raise invalid(resource, named["metadata"]["name"], lacking)
             named["spec"].setdefault("clusterIP", self._network.service())
         if dry:
             return named
@@ -63,12 +66,12 @@ class Api:
             self.store.create(ACCOUNT, {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata})
 
     def update(self, resource: Resource, namespace: str, name: str, body: Object, *, strict: bool) -> Object:
-        item = self._received(resource, namespace, body)
-        if item["metadata"].get("name", name) != name:
-            raise bad_request(f"the name of the object ({item['metadata']['name']}) does not match the URL ({name})")
+        item = self._received(resource, namespace, body, strict=strict)
+        if (given := item["metadata"].get("name", name)) != name:
+            raise bad_request(f"the name of the object ({given}) does not match the name on the URL ({name})")
         item["metadata"]["name"] = name
         before = self.store.get(resource, namespace, name)
-        check_shape(resource, item, strict=strict)
+        fill_in(resource, item)
         check_values(resource, item)
         check_update(resource, before, item)
         if "status" in before:
@@ -152,21 +155,25 @@ class Api:
                         self.store.remove(resource, namespace, item["metadata"]["name"])
         return not left
 
-    def _received(self, resource: Resource, namespace: str, body: Any) -> Object:
+    def _received(self, resource: Resource, namespace: str, body: Any, *, strict: bool) -> Object:
+        """What a body comes to before anything is looked up for it. Raises Refused 400."""
         if not isinstance(body, dict) or not isinstance(body.get("metadata", {}), dict):
             raise bad_request("the body of the request is no object")
-        item = copy.deepcopy(body)
+        item: Object = without_nulls(copy.deepcopy(body))
         for field, wanted in (("kind", resource.kind), ("apiVersion", resource.api_version)):
             if item.setdefault(field, wanted) != wanted:
                 raise bad_request(f"the {field} in the data ({item[field]}) does not match the expected ({wanted})")
         metadata = item.setdefault("metadata", {})
         metadata.pop("managedFields", None)
-        if metadata.get("creationTimestamp", "") is None:
-            del metadata["creationTimestamp"]
-        if resource.kind == "Pod" and isinstance(item.get("spec"), dict):
-            default_pod(item["spec"])
-        if resource.kind == "Secret" and isinstance(item.get("stringData"), dict):
-            plain = {key: base64.b64encode(str(text).encode()).decode() for key, text in item.pop("stringData").items()}
+        check_shape(resource, item, strict=strict)
+        if resource.kind == "Pod":
+            default_pod(item.setdefault("spec", {}))
+        elif resource.kind == "LimitRange":
+            default_limits(item.get("spec") or {})
+        elif resource.kind in ("RoleBinding", "ClusterRoleBinding"):
+            default_binding(item)
+        elif resource.kind == "Secret" and "stringData" in item:
+            plain = {key: base64.b64encode(text.encode()).decode() for key, text in item.pop("stringData").items()}
             item["data"] = {**(item.get("data") or {}), **plain}
         if resource.namespaced and metadata.setdefault("namespace", namespace) != namespace:
             raise bad_request("the namespace of the provided object does not match the namespace sent on the request")

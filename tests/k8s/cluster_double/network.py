@@ -5,6 +5,7 @@ There is no DNS here: a service's name is replaced by its address in the environ
 
 import asyncio
 import contextlib
+import ipaddress
 import itertools
 import re
 import secrets
@@ -36,6 +37,11 @@ class Network:
     def pod(self) -> str:
         """An address for a new pod; the oldest is given out again after two hundred."""
         return f"{self._prefix}.{next(self._pods)}"
+
+    @property
+    def services(self) -> ipaddress.IPv4Network:
+        """Where cluster addresses may be asked for."""
+        return ipaddress.IPv4Network(f"{self._prefix}.0/24")
 
     def service(self) -> str:
         """A cluster address for a new service."""

@@ -1,7 +1,7 @@
 """Pod Security admission, in its own words. Pure.
 
 https://kubernetes.io/docs/concepts/security/pod-security-standards/; the words and their order are those of
-k8s.io/pod-security-admission/policy. Checks of AppArmor, SELinux, sysctls, procMount and Windows are not here.
+k8s.io/pod-security-admission/policy. Windows and AppArmor's former annotations are not here.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -36,6 +36,23 @@ DEFAULT_CAPABILITIES = {
     "SETPCAP",
     "SETUID",
     "SYS_CHROOT",
+}
+
+
+SELINUX_TYPES = {"", "container_t", "container_init_t", "container_kvm_t", "container_engine_t"}
+SYSCTLS = {
+    "kernel.shm_rmid_forced",
+    "net.ipv4.ip_local_port_range",
+    "net.ipv4.ip_local_reserved_ports",
+    "net.ipv4.ip_unprivileged_port_start",
+    "net.ipv4.ping_group_range",
+    "net.ipv4.tcp_fin_timeout",
+    "net.ipv4.tcp_keepalive_intvl",
+    "net.ipv4.tcp_keepalive_probes",
+    "net.ipv4.tcp_keepalive_time",
+    "net.ipv4.tcp_rmem",
+    "net.ipv4.tcp_syncookies",
+    "net.ipv4.tcp_wmem",
 }
 
 
@@ -110,6 +127,66 @@ def _privileged(spec: Object) -> Iterator[str]:
     bad = [item for item in _containers(spec) if _context(item).get("privileged")]
     if bad:
         yield f"privileged ({_names(bad)} must not set securityContext.privileged=true)"
+
+
+def _app_armor(spec: Object) -> Iterator[str]:
+    def odd(where: Object) -> str | None:
+        kind = (where.get("appArmorProfile") or {}).get("type")
+        return None if kind in (None, *SECCOMP) else str(kind)
+
+    pod = odd(spec.get("securityContext") or {})
+    bad = [item for item in _containers(spec) if odd(_context(item))]
+    if pod or bad:
+        values = sorted({*([pod] if pod else []), *(str(odd(_context(item))) for item in bad)})
+        words = f"must not set AppArmor profile type to {_quoted(values)}"
+        yield f"forbidden AppArmor profile{'s' if len(values) > 1 else ''} ({_pods_and(bool(pod), bad)} {words})"
+
+
+def _selinux(spec: Object) -> Iterator[str]:
+    def options(where: Object) -> Object:
+        return where.get("seLinuxOptions") or {}
+
+    def odd(where: Object) -> bool:
+        found = options(where)
+        return (found.get("type") or "") not in SELINUX_TYPES or bool(found.get("user") or found.get("role"))
+
+    context = spec.get("securityContext") or {}
+    pod, bad = odd(context), [item for item in _containers(spec) if odd(_context(item))]
+    given = [options(where) for where in (context, *map(_context, _containers(spec)))]
+    kinds = sorted({found.get("type") or "" for found in given} - SELINUX_TYPES)
+    told = [f"type{'s' if len(kinds) > 1 else ''} {_quoted(kinds)}"] if kinds else []
+    told += [f"{field} may not be set" for field in ("user", "role") if any(found.get(field) for found in given)]
+    if pod or bad:
+        yield f"seLinuxOptions ({_pods_and(pod, bad)} set forbidden securityContext.seLinuxOptions: {'; '.join(told)})"
+
+
+def _sysctls(spec: Object) -> Iterator[str]:
+    given = [item.get("name", "") for item in (spec.get("securityContext") or {}).get("sysctls") or []]
+    if odd := [name for name in given if name not in SYSCTLS]:
+        yield f"forbidden sysctls ({', '.join(odd)})"
+
+
+def _proc_mount(spec: Object) -> Iterator[str]:
+    kinds = {item["name"]: _context(item).get("procMount") or "Default" for item in _containers(spec)}
+    bad = [item for item in _containers(spec) if kinds[item["name"]] != "Default"]
+    if bad:
+        values = sorted(set(kinds.values()) - {"Default"})
+        yield f"procMount ({_names(bad)} must not set securityContext.procMount to {_quoted(values)})"
+
+
+def _probed_hosts(item: Object) -> set[str]:
+    lifecycle = item.get("lifecycle") or {}
+    places = [item.get(kind) or {} for kind in ("livenessProbe", "readinessProbe", "startupProbe")]
+    places += [lifecycle.get(kind) or {} for kind in ("postStart", "preStop")]
+    return {(place.get(way) or {}).get("host") or "" for place in places for way in ("httpGet", "tcpSocket")} - {""}
+
+
+def _hosts(spec: Object) -> Iterator[str]:
+    bad = [item for item in _containers(spec) if _probed_hosts(item)]
+    if bad:
+        hosts = sorted(set().union(*map(_probed_hosts, bad)))
+        verb, noun = "use" if len(bad) > 1 else "uses", f"probe or lifecycle host{'s' if len(hosts) > 1 else ''}"
+        yield f"probe or lifecycle host ({_names(bad)} {verb} {noun} {_quoted(hosts)})"
 
 
 def _seccomp(spec: Object, *, wanted: bool) -> Iterator[str]:
@@ -192,12 +269,29 @@ def _root_user(spec: Object) -> Iterator[str]:
         yield f"runAsUser=0 ({_pods_and(pod, bad)} must not set runAsUser=0)"
 
 
-BASELINE = (_default_capabilities, _host_namespaces, _host_path, _host_ports, _privileged, _baseline_seccomp)
+BASELINE = (
+    _app_armor,
+    _default_capabilities,
+    _host_namespaces,
+    _host_path,
+    _host_ports,
+    _hosts,
+    _privileged,
+    _proc_mount,
+    _selinux,
+    _baseline_seccomp,
+    _sysctls,
+)
 # Checks of "restricted" replace those of "baseline" about the same thing.
 RESTRICTED = (
+    _app_armor,
     _host_namespaces,
     _host_ports,
+    _hosts,
     _privileged,
+    _proc_mount,
+    _selinux,
+    _sysctls,
     _escalation,
     _no_capabilities,
     _volume_types,

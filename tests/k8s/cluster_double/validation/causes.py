@@ -1,13 +1,13 @@
 """Causes of a refusal in the form of apimachinery's `field.Error`: path, kind of fault, value, detail."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 
 def _shown(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    return str(value) if isinstance(value, int | float) else json.dumps(value, separators=(",", ":"), sort_keys=True)
+    return str(value) if isinstance(value, int | float) else json.dumps(value, separators=(",", ":"))
 
 
 def bad(path: str, value: object, detail: str) -> str:
@@ -27,8 +27,8 @@ def denied(path: str, detail: str) -> str:
     return f"{path}: Forbidden: {detail}"
 
 
-def missing(path: str, value: str) -> str:
-    return f"{path}: Not found: {_shown(value)}"
+def missing(path: str, value: str, detail: str = "") -> str:
+    return f"{path}: Not found: {_shown(value)}{': ' if detail else ''}{detail}"
 
 
 def repeated(path: str, value: object) -> str:
@@ -46,10 +46,29 @@ def unknown(path: str, value: object, allowed: Iterable[str]) -> str:
 def one_of(path: str, value: object, allowed: Iterable[str]) -> Iterator[str]:
     """Nothing for a value that is left out: it gets its default."""
     names = tuple(allowed)
-    if value is not None and value not in names:
+    if value not in (None, "", *names):
         yield unknown(path, value, names)
+
+
+def named(path: str, value: str | None, check: Callable[[str], Iterable[str]]) -> Iterator[str]:
+    """A name that has to be there, in the form that `check` wants."""
+    if not value:
+        yield required(path)
+    else:
+        yield from each_bad(path, value, check(value))
+
+
+def if_named(path: str, value: str | None, check: Callable[[str], Iterable[str]]) -> Iterator[str]:
+    """A name that may be left out."""
+    if value:
+        yield from each_bad(path, value, check(value))
 
 
 def not_negative(path: str, value: int | None) -> Iterator[str]:
     if value is not None and value < 0:
         yield bad(path, value, "must be greater than or equal to 0")
+
+
+def positive(path: str, value: int | None, words: str = "must be greater than 0") -> Iterator[str]:
+    if value is not None and value <= 0:
+        yield bad(path, value, words)

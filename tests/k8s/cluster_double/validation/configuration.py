@@ -1,61 +1,80 @@
-"""Secrets, config maps and volume claims."""
+"""Secrets and config maps."""
 
 import base64
 import binascii
+import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from tests.k8s.cluster_double.objects.errors import bad_request
-from tests.k8s.cluster_double.validation.causes import bad, denied, each_bad, required, too_long, unknown
-from tests.k8s.cluster_double.validation.names import config_key, dns_subdomain
-from tests.k8s.cluster_double.validation.quantities import quantity
+from tests.k8s.cluster_double.validation.causes import bad, each_bad, required, too_long
+from tests.k8s.cluster_double.validation.names import config_key
 
 Object = dict[str, Any]
 
 MOST = 1024 * 1024
-MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
+# What secrets of a type have to hold.
+HELD = {
+    "kubernetes.io/tls": ("tls.crt", "tls.key"),
+    "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
+    "kubernetes.io/dockercfg": (".dockercfg",),
+    "kubernetes.io/ssh-auth": ("ssh-privatekey",),
+}
+ACCOUNT = "kubernetes.io/service-account.name"
 
 
 def secret(item: Object) -> Iterator[str]:
     """Raises Refused 400 for data that is no base64."""
+    kind, data = item.get("type"), item.get("data") or {}
     size = 0
-    for key, value in (item.get("data") or {}).items():
+    for key, value in data.items():
         yield from each_bad(f"data[{key}]", key, config_key(key))
-        try:
-            size += len(base64.b64decode(value, validate=True))
-        except (binascii.Error, TypeError) as error:
-            words = "illegal base64 data at input byte"
-            raise bad_request(f'Secret in version "v1" cannot be handled as a Secret: {words}') from error
+        size += len(_decoded("Secret", value))
     if size > MOST:
         yield too_long("data", MOST)
-    if item.get("type") == "kubernetes.io/tls":
-        for key in ("tls.crt", "tls.key"):
-            if key not in (item.get("data") or {}):
-                yield required(f"data[{key}]")
+    named = (item["metadata"].get("annotations") or {}).get(ACCOUNT)
+    if kind == "kubernetes.io/service-account-token" and not named:
+        yield required(f"metadata.annotations[{ACCOUNT}]")
+    if kind == "kubernetes.io/basic-auth" and not {"username", "password"} & data.keys():
+        yield required("data[username]")
+        yield required("data[password]")
+    for key in HELD.get(kind or "", ()):
+        if key not in data:
+            yield required(f"data[{key}]")
+        elif key.startswith(".docker"):
+            yield from _json(f"data[{key}]", _decoded("Secret", data[key]))
+
+
+def _json(path: str, text: bytes) -> Iterator[str]:
+    try:
+        json.loads(text)
+    except ValueError:
+        first = text[:1].decode(errors="replace")
+        why = f"invalid character '{first}' looking for beginning of value" if first else "unexpected end of JSON input"
+        yield bad(path, "<secret contents redacted>", why)
 
 
 def config_map(item: Object) -> Iterator[str]:
-    for key in item.get("data") or {}:
+    """Raises Refused 400 for binary data that is no base64."""
+    texts, binary = item.get("data") or {}, item.get("binaryData") or {}
+    for key in texts:
         yield from each_bad(f"data[{key}]", key, config_key(key))
-    if sum(len(value.encode()) for value in (item.get("data") or {}).values()) > MOST:
+        if key in binary:
+            yield bad(f"data[{key}]", key, "duplicate of key present in binaryData")
+    size = sum(len(value.encode()) for value in texts.values())
+    for key, value in binary.items():
+        yield from each_bad(f"binaryData[{key}]", key, config_key(key))
+        size += len(_decoded("ConfigMap", value))
+    if size > MOST:
         yield too_long("[]", MOST)
 
 
-def claim(spec: Object, path: str = "spec") -> Iterator[str]:
-    modes = spec.get("accessModes") or []
-    if not modes:
-        yield required(f"{path}.accessModes", "at least 1 access mode is required")
-    for mode in modes:
-        if mode not in MODES:
-            yield unknown(f"{path}.accessModes", mode, MODES)
-    if "ReadWriteOncePod" in modes and len(modes) > 1:
-        yield denied(f"{path}.accessModes", "may not use ReadWriteOncePod with other access modes")
-    requests = (spec.get("resources") or {}).get("requests") or {}
-    if "storage" not in requests:
-        yield required(f"{path}.resources[storage]")
-    elif quantity(requests["storage"]) <= 0:
-        yield bad(f"{path}.resources[storage]", str(requests["storage"]), "must be greater than zero")
-    if spec.get("storageClassName"):
-        yield from each_bad(
-            f"{path}.storageClassName", spec["storageClassName"], dns_subdomain(spec["storageClassName"])
-        )
+def _decoded(kind: str, value: str) -> bytes:
+    try:
+        return base64.b64decode(value, validate=True)
+    except binascii.Error as error:
+        odd = re.search(r"[^A-Za-z0-9+/=]", value)
+        at = odd.start() if odd else len(value) // 4 * 4
+        words = f'{kind} in version "v1" cannot be handled as a {kind}: illegal base64 data at input byte {at}'
+        raise bad_request(words) from error

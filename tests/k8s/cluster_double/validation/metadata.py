@@ -1,5 +1,6 @@
 """Name, labels, annotations and owners of an object."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,42 +12,72 @@ from tests.k8s.cluster_double.validation.names import (
     label_key,
     label_value,
     path_segment,
-    service_name,
 )
 
 Object = dict[str, Any]
 
 NAMES = {
     "Namespace": dns_label,
-    "Service": service_name,
+    "Service": dns_label,
     "Role": path_segment,
     "RoleBinding": path_segment,
     "ClusterRole": path_segment,
     "ClusterRoleBinding": path_segment,
     "StatefulSet": dns_label,
+    "PodDisruptionBudget": path_segment,
 }
 ANNOTATION_BYTES = 256 * 1024
+FINALIZERS = ("kubernetes", "foregroundDeletion", "orphan")
+# The job's name and the minute have to fit behind it.
+CRON_JOB_CHARACTERS = 52
 
 
 def metadata(resource: Resource, item: Object) -> Iterator[str]:
     name = item.get("name")
+    check = NAMES.get(resource.kind, dns_subdomain)
+    if prefix := item.get("generateName"):
+        # what is made up behind it may follow a hyphen
+        yield from each_bad("metadata.generateName", prefix, check(re.sub("-$", "a", prefix)))
     if not name:
         yield required("metadata.name", "name or generateName is required")
     else:
-        yield from each_bad("metadata.name", name, NAMES.get(resource.kind, dns_subdomain)(name))
+        yield from each_bad("metadata.name", name, check(name))
     yield from labels("metadata.labels", item.get("labels") or {})
-    annotations = item.get("annotations") or {}
-    for key in annotations:
+    if name and resource.kind == "CronJob" and len(name) > CRON_JOB_CHARACTERS:
+        yield bad("metadata.name", name, f"must be no more than {CRON_JOB_CHARACTERS} characters")
+    yield from annotations("metadata.annotations", item.get("annotations") or {})
+    yield from _owners("metadata.ownerReferences", item.get("ownerReferences") or [])
+    for at, each in enumerate(item.get("finalizers") or []):
+        yield from each_bad("metadata.finalizers", each, label_key(each))
+        if "/" not in each and each not in FINALIZERS:
+            words = "name is neither a standard finalizer name nor is it fully qualified"
+            yield bad(f"metadata.finalizers[{at}]", each, words)
+
+
+def annotations(path: str, values: Object) -> Iterator[str]:
+    for key in values:
         # Only here the case of a prefix does not matter, for the sake of old objects.
-        yield from each_bad("metadata.annotations", key, label_key(key.lower()))
-    if sum(len(key) + len(value) for key, value in annotations.items()) > ANNOTATION_BYTES:
-        yield too_long("metadata.annotations", ANNOTATION_BYTES)
-    for owner in item.get("ownerReferences") or []:
-        for field in ("apiVersion", "kind", "name", "uid"):
+        yield from each_bad(path, key, label_key(key.lower()))
+    if sum(len(key) + len(value) for key, value in values.items()) > ANNOTATION_BYTES:
+        yield too_long(path, ANNOTATION_BYTES)
+
+
+def _owners(path: str, owners: list[Object]) -> Iterator[str]:
+    leaders: list[str] = []
+    for owner in owners:
+        version, kind = owner.get("apiVersion") or "", owner.get("kind") or ""
+        if not version or version.count("/") > 1:
+            yield bad(f"{path}.apiVersion", version, "version must not be empty")
+        for field in ("kind", "name", "uid"):
             if not owner.get(field):
-                yield bad(f"metadata.ownerReferences.{field}", owner.get(field, ""), "must not be empty")
-    for finalizer in item.get("finalizers") or []:
-        yield from each_bad("metadata.finalizers", finalizer, label_key(finalizer))
+                yield bad(f"{path}.{field}", owner.get(field) or "", "must not be empty")
+        if (version, kind) == ("v1", "Event"):
+            yield bad(path, owner, "/v1, Kind=Event is disallowed from being an owner")
+        if owner.get("controller"):
+            leaders.append(f"{kind}/{owner.get('name')}")
+    if len(leaders) > 1:
+        words = 'Only one reference can have Controller set to true. Found "true" in references for '
+        yield bad(path, owners, words + " and ".join(leaders))
 
 
 def labels(path: str, values: Object) -> Iterator[str]:

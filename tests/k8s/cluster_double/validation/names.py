@@ -15,11 +15,6 @@ KEY_WORDS = f"must consist of alphanumeric characters, '-', '_' or '.', and {END
 VALUE_WORDS = (
     f"a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and {ENDS}"
 )
-SERVICE = "[a-z]([-a-z0-9]*[a-z0-9])?"
-SERVICE_WORDS = (
-    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
-    "and end with an alphanumeric character"
-)
 
 
 def form(words: str, pattern: str, *examples: str) -> str:
@@ -45,11 +40,42 @@ def dns_subdomain(value: str) -> Iterator[str]:
         yield form(SUBDOMAIN_WORDS, SUBDOMAIN, "example.com")
 
 
-def service_name(value: str) -> Iterator[str]:
-    if len(value) > 63:
-        yield "must be no more than 63 characters"
-    if not re.fullmatch(SERVICE, value):
-        yield form(SERVICE_WORDS, SERVICE, "my-name", "abc-123")
+def dns_subdomain_or_underscores(value: str) -> Iterator[str]:
+    """Search paths of DNS may have underscores."""
+    part = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
+    if not re.fullmatch(rf"{part}(\.{part})*", value):
+        yield form(SUBDOMAIN_WORDS.replace("'-' or", "'_', '-' or"), rf"{part}(\.{part})*", "example.com")
+
+
+def wildcard_subdomain(value: str) -> Iterator[str]:
+    if not re.fullmatch(rf"\*\.{SUBDOMAIN}", value):
+        words = (
+            "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist "
+        )
+        words += "of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character"
+        yield form(words, rf"\*\.{SUBDOMAIN}", "*.example.com")
+
+
+def http_header(value: str) -> Iterator[str]:
+    if not re.fullmatch("[-A-Za-z0-9]+", value):
+        yield form(
+            "a valid HTTP header must consist of alphanumeric characters or '-'", "[-A-Za-z0-9]+", "X-Header-Name"
+        )
+
+
+def local_path(value: str) -> Iterator[str]:
+    """A path below the folder that something is put into."""
+    if value.startswith("/"):
+        yield "must be a relative path"
+    if ".." in value.split("/"):
+        yield "must not contain '..'"
+
+
+def local_file(value: str) -> Iterator[str]:
+    """The same, for a file whose folder has files of its own whose names begin with two dots."""
+    yield from local_path(value)
+    if value.startswith("..") and not value.startswith("../"):
+        yield "must not start with '..'"
 
 
 def path_segment(value: str) -> Iterator[str]:
@@ -69,7 +95,8 @@ def label_key(value: str) -> Iterator[str]:
         return
     for prefix in prefixes:
         if prefix:
-            yield from (f"prefix part {words}" for words in dns_subdomain(prefix))
+            # here it is counted as bytes
+            yield from (f"prefix part {words}".replace("53 characters", "53 bytes") for words in dns_subdomain(prefix))
         else:
             yield "prefix part must be non-empty"
     if not name:
@@ -108,6 +135,17 @@ def config_key(value: str) -> Iterator[str]:
 def port_number(value: int) -> Iterator[str]:
     if not 1 <= value <= 65535:
         yield "must be between 1 and 65535, inclusive"
+
+
+def port(value: int | str) -> Iterator[str]:
+    """By number or by name."""
+    yield from port_name(value) if isinstance(value, str) else port_number(value)
+
+
+def id_number(value: int) -> Iterator[str]:
+    """Of a user or a group."""
+    if not 0 <= value < 2**31:
+        yield "must be between 0 and 2147483647, inclusive"
 
 
 def port_name(value: str) -> Iterator[str]:

@@ -1,0 +1,1 @@
+"""The spec of a pod, part by part."""

@@ -1,0 +1,1 @@
+"""What makes pods, and what scales and protects them."""
