@@ -5,19 +5,21 @@ import importlib.util
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from app.demo.model_faults import ModelFault, Refusing
 from app.demo.world import Misuse
 from loops.runtimes import registry
-from loops.runtimes.scripted.brain import ByPrompt
+from loops.runtimes.scripted.brain import Brain, ByPrompt
 from loops.runtimes.scripted.replies import Edit, Read, Reply, Shell
 from loops.runtimes.scripted.server import ModelServer
 from loops.secrets.vault import Vault, keys_of
 from loops.store.database import Database
 from loops.store.tables import Profile
 
+Runs = Callable[[], int] | None
 MODULE, TESTS = "degrees.py", "tests/test_degrees.py"
 _LAST = "    return (fahrenheit - 32) * 5 / 9"
 _LAST_TEST = "        self.assertEqual(degrees.fahrenheit_to_celsius(32), 0)"
@@ -62,8 +64,13 @@ class Account:
 
 
 @contextlib.contextmanager
-def account(runtime: str, model: str | None, *, own_repository: bool) -> Iterator[Account]:
-    """The account for `runtime`; a script answers while the block lasts where no key is set. Raises Misuse."""
+def account(
+    runtime: str, model: str | None, *, own_repository: bool, faults: Sequence[ModelFault] = (), runs: Runs = None
+) -> Iterator[Account]:
+    """The account for `runtime`; a script answers while the block lasts where no key is set. Raises Misuse.
+
+    `faults` are those of the script; `runs` says how many runs of the agent are over.
+    """
     known = {agent.name: agent for agent in registry.agents()}
     if runtime not in known:
         raise Misuse(f"--runtime {runtime}: must be one of {', '.join(known)} (for any other program there is --agent)")
@@ -71,6 +78,8 @@ def account(runtime: str, model: str | None, *, own_repository: bool) -> Iterato
     for variable, provider in agent.key_variables:
         key = os.environ.get(variable)
         if key:
+            if faults:
+                raise Misuse(f"--model-fault is for the script in place of a model: unset {variable}")
             base_url = os.environ.get(f"{provider.upper()}_BASE_URL", "")
             if not model and agent.needs_model:
                 raise Misuse(f"--runtime {runtime} with the key in {variable} needs --model")
@@ -79,7 +88,10 @@ def account(runtime: str, model: str | None, *, own_repository: bool) -> Iterato
     variables = " or ".join(variable for variable, _ in agent.key_variables)
     if own_repository:
         raise Misuse(f"--runtime {runtime} on a repository of your own needs a model: set {variables}")
-    with ModelServer({"demo": ByPrompt(PLANS)}) as server:
+    brain: Brain = ByPrompt(PLANS)
+    if faults and runs is not None:
+        brain = Refusing(brain, faults, runs)
+    with ModelServer({"demo": brain}) as server:
         base_url = server.base_url("demo", smoke.wire)
         yield Account(smoke.provider, "sk-scripted-demo-key-0123456789", "scripted-1", base_url, scripted=True)
 

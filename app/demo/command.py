@@ -43,6 +43,13 @@ def demo(
             help="What goes wrong at the local GitHub: KIND,option=value,… as in docs/local-github.md; again."
         ),
     ] = None,
+    model_fault: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With --runtime and the script: how the model refuses the agent's first run: overload, rate-limit or "
+            "context (too long for the model). Again: the next run, too. The demo goes on to green by itself."
+        ),
+    ] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Stay up at the end, to click around.")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line of stdout.")] = False,
 ) -> None:
@@ -57,7 +64,20 @@ def demo(
 
     try:
         options = DemoOptions(
-            repo, issue, agent, cap, keep, json, boxes, kubeconfig, box_image, host, runtime, model, fault or ()
+            repo,
+            issue,
+            agent,
+            cap,
+            keep,
+            json,
+            boxes,
+            kubeconfig,
+            box_image,
+            host,
+            runtime,
+            model,
+            fault or (),
+            model_fault or (),
         )
         code = asyncio.run(run(options))
     except Misuse as error:

@@ -78,6 +78,8 @@ async def report(database: Database, world: World, issue: int) -> dict[str, Any]
                 "changed_files": list(turn.changed_files),
                 "commit": turn.commit_sha,
                 "tree": turn.tree_sha,
+                "retries": turn.retries,
+                "afresh": turn.afresh,
             }
             for turn in turns
         ]

@@ -18,6 +18,7 @@ from cryptography.fernet import Fernet
 
 from app.demo.account import account, missing, store
 from app.demo.follow import RequestRefused, follow, report
+from app.demo.model_faults import model_faults, reported_in
 from app.demo.places import own_address, place, refuse_unusable
 from app.demo.progress import Progress
 from app.demo.world import ISSUE, Misuse, World, build_world, prepare_source
@@ -50,6 +51,7 @@ class DemoOptions:
     runtime: str | None = None
     model: str | None = None
     faults: Sequence[str] = ()
+    model_faults: Sequence[str] = ()
 
 
 async def demo(options: DemoOptions) -> int:
@@ -127,7 +129,8 @@ async def _with_account(
 ) -> None:
     runtime = str(options.runtime)
     own = options.repo is not None or options.issue is not None
-    used = stack.enter_context(account(runtime, options.model, own_repository=own))
+    faults, runs = model_faults(options.model_faults), reported_in(database)
+    used = stack.enter_context(account(runtime, options.model, own_repository=own, faults=faults, runs=runs))
     await store(database, folder / "encryption-keys", world.installation, used)
     who = "a script in place of a model" if used.scripted else f"{used.provider}, with the key of your environment"
     progress.step(f"The {runtime} runtime, with {who}")
@@ -147,13 +150,15 @@ def _usable(options: DemoOptions) -> None:
     """Raises Misuse for what cannot be shown, before anything is started."""
     refuse_unusable(options.boxes, options.kubeconfig, options.box_image)
     if options.runtime is None:
+        if options.model_faults:
+            raise Misuse("--model-fault needs --runtime: any other agent asks no model of the demo's")
         return
     if options.agent:
         raise Misuse("--runtime and --agent exclude each other")
     # Our own loop is installed beside us, and not on the PATH of a shell that has not activated the environment.
     os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
     own = options.repo is not None or options.issue is not None
-    with account(options.runtime, options.model, own_repository=own):
+    with account(options.runtime, options.model, own_repository=own, faults=model_faults(options.model_faults)):
         reason = missing(options.runtime) if options.boxes == "local" else None
     if reason:
         raise Misuse(f"--runtime {options.runtime}: {reason}")
@@ -188,6 +193,7 @@ def _environment(options: DemoOptions, world: World, folder: Path, host: str, po
         "GREENLOOP_SETTLE_SECONDS": "1",
         "GREENLOOP_POLL_SECONDS": "5",
         "GREENLOOP_MISSED_SECONDS": "10",
+        "GREENLOOP_OVERLOAD_SECONDS": "2",
         "GREENLOOP_TURN_SECONDS": "180",
         "GREENLOOP_LEASE_SECONDS": "6",
     }

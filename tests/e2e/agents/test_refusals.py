@@ -17,11 +17,7 @@ from loops.runtimes.scripted.server import ModelServer
 from loops.store.tables import Turn
 from tests.e2e.acts import asked
 from tests.e2e.house import House, house
-from tests.tools import need
 
-AGENTS = tuple(agent.name for agent in registry.agents())
-SLOW = ("opencode", "codex", "gemini")
-"""Agents that try again by themselves for half a minute and more before they give up."""
 OVERLOADED = Refusal(503, "The service is overloaded.", kind="overloaded_error")
 LIMITED = Refusal(429, "Too many requests.", retry_after=3)
 TOO_LONG = Refusal(400, "The maximum context length is 8192 tokens.", kind="context_length_exceeded")
@@ -55,21 +51,17 @@ async def until(home: House, what: Callable[[Turn], bool], seconds: float = 300)
     raise AssertionError(await home.describe())
 
 
-@pytest.mark.parametrize("agent", AGENTS)
-async def test_an_overload_a_rate_limit_and_a_full_context_are_survived_to_green(
-    agent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_an_overload_a_rate_limit_and_a_full_context_are_survived_to_green_and_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if agent in SLOW and "CI" not in os.environ and os.environ.get("LONG") != "1":
-        pytest.skip("long: it tries again by itself for minutes; run by CI, and with LONG=1")
-    if registry.get(agent).package:
-        need(registry.get(agent).program)
+    """With every agent: `test_runtimes`."""
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
-    brain, smoke = Troubled(OVERLOADED), registry.smoke(agent)
+    brain, smoke = Troubled(OVERLOADED), registry.smoke("native")
     with ModelServer({"x": brain}) as server:
-        async with house(tmp_path, runtime=agent, overload_seconds=2, turn_seconds=300) as home:
+        async with house(tmp_path, runtime="native", overload_seconds=2) as home:
             url = server.base_url("x", smoke.wire)
             await home.account(provider=smoke.provider, base_url=url, model="scripted-1")
-            number = await asked(home, f"make it right --runtime {agent}")
+            number = await asked(home, "make it right --runtime native")
             turn = await until(home, lambda turn: turn.retries == 1)
             assert turn.waits and "tried again at" in turn.waits and "UTC" in turn.waits
             brain.trouble = LIMITED
