@@ -1,6 +1,9 @@
 """No agent asks anybody but its model: where a box has no other way out, each question costs seconds or minutes."""
 
 import contextlib
+import json
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,8 +18,9 @@ from loops.runtimes.scripted.replies import Reply
 from loops.runtimes.scripted.server import ModelServer
 from tests.loops.runtimes.box import Box
 from tests.loops.runtimes.real import KEY
-from tests.tools import need
+from tests.tools import missing, need
 
+ROOT = Path(__file__).parents[3]
 CLIS = tuple(agent.name for agent in registry.agents() if agent.package)
 
 pytestmark = pytest.mark.timeout(400)
@@ -67,3 +71,19 @@ def test_a_turn_asks_nobody_but_its_model(cli: str, tmp_path: Path) -> None:
         ran = box.run(registry.get(cli), turn, seconds=350)
     assert (ran.outcome.message, ran.outcome.error) == ("Done.", None)
     assert asked == []
+
+
+@pytest.mark.parametrize("cli", CLIS)
+def test_a_turn_looks_up_no_name_where_all_but_its_model_is_cut_off(cli: str, tmp_path: Path) -> None:
+    need(registry.get(cli).program)
+    names = tmp_path / "resolv.conf"
+    names.write_text("nameserver 127.0.0.1\n")
+    walls = [need("bwrap"), "--unshare-user", "--unshare-net", "--uid", "0", "--gid", "0"]
+    walls += ["--cap-add", "CAP_NET_BIND_SERVICE", "--dev-bind", "/", "/"]
+    walls += ["--ro-bind", str(names), str(Path("/etc/resolv.conf").resolve())]
+    words = [*walls, sys.executable, "-m", "tests.loops.runtimes.cut_off", cli]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=380, check=False)
+    if done.stderr.startswith("bwrap:"):
+        missing(f"this test needs a network of its own: {done.stderr}")
+    told = json.loads(done.stdout or "{}")
+    assert told == {"message": "Done.", "error": None, "heard": True, "asked": []}, done.stderr[-2_000:]
