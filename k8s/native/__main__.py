@@ -52,8 +52,8 @@ def version() -> int:
 async def _run(given: argparse.Namespace, prompt: str) -> int:
     # Late, so that --help and a missing library are answered at once.
     from k8s.native import history
-    from k8s.native.code_graph import CodeGraph
-    from k8s.native.local import LocalWorkspace
+    from k8s.native.code_graph.graph import CodeGraph
+    from k8s.native.workspaces.local import LocalWorkspace
     from k8s.native.loop import RunOptions, run
     from k8s.native.models import model_of
 

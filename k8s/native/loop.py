@@ -29,10 +29,10 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model
 from pydantic_ai.tools import Tool as ModelTool
 
-from k8s.native.code_graph import CodeGraph
-from k8s.native.diffs import changed_files
+from k8s.native.code_graph.graph import CodeGraph
+from k8s.native.workspaces.diffs import changed_files
 from k8s.native.tools import ERROR, Emit, Toolbox, as_arguments, clip
-from k8s.native.workspace import Workspace
+from k8s.native.workspaces.workspace import Workspace
 
 MAX_STEPS = 32
 PAUSES = (1.0, 4.0, 15.0)

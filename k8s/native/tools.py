@@ -4,9 +4,9 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from k8s.native.code_graph import CodeGraph, Operation
-from k8s.native.edits import Edit
-from k8s.native.workspace import Workspace, WorkspaceError
+from k8s.native.code_graph.graph import CodeGraph, Operation
+from k8s.native.workspaces.edits import Edit
+from k8s.native.workspaces.workspace import Workspace, WorkspaceError
 
 OUTPUT_TEXT = 30_000
 """Characters of a tool's output that the model sees."""

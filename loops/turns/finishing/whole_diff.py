@@ -7,7 +7,7 @@ import structlog
 from github.client.errors import GitHubError
 from github.client.repository import RepositoryHandle
 from github.repositories import queries
-from k8s.native.diffs import changed_files
+from k8s.native.workspaces.diffs import changed_files
 from loops.context import Loop
 from loops.offload import Withheld
 from loops.protocol.results import shown_diff

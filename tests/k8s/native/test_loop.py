@@ -17,8 +17,8 @@ from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
 from k8s.native import history
 from k8s.native.loop import RunOptions, run
-from k8s.native.memory import MemoryWorkspace
-from k8s.native.workspace import Executed
+from k8s.native.workspaces.memory import MemoryWorkspace
+from k8s.native.workspaces.workspace import Executed
 
 
 class Heard:

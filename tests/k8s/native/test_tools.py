@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-from k8s.native.code_graph import CodeGraph
-from k8s.native.edits import Edit
-from k8s.native.local import LocalWorkspace
-from k8s.native.memory import MemoryWorkspace
+from k8s.native.code_graph.graph import CodeGraph
+from k8s.native.workspaces.edits import Edit
+from k8s.native.workspaces.local import LocalWorkspace
+from k8s.native.workspaces.memory import MemoryWorkspace
 from k8s.native.tools import OUTPUT_TEXT, Toolbox
-from k8s.native.workspace import Executed
+from k8s.native.workspaces.workspace import Executed
 
 CHANGING = {"write_file", "edit_file", "bash"}
 READING = {"read_file", "list_dir", "glob", "grep"}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from k8s.native.workspace import GREP_LINES, GREP_TEXT, WorkspaceError, at_most
+from k8s.native.workspaces.workspace import GREP_LINES, GREP_TEXT, WorkspaceError, at_most
 
 SECONDS = 30.0
 """After which a search is given up."""

@@ -2,8 +2,9 @@
 
 import difflib
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
-from k8s.native.workspace import Executed, FileWorkspace, Lines, WorkspaceError
+from k8s.native.workspaces.workspace import Executed, FileWorkspace, Job, Lines, NoFileError, WorkspaceError
 
 
 class MemoryWorkspace(FileWorkspace):
@@ -20,17 +21,23 @@ class MemoryWorkspace(FileWorkspace):
         self._before = dict(self._files)
         self._commands = dict(commands or {})
         self.ran: list[str] = []
+        self._ended: list[Executed] = []
 
     def load(self, path: str) -> bytes:
         """The bytes of a file."""
         try:
             return self._files[_plain(path)]
         except KeyError:
-            raise WorkspaceError(f"There is no file {path}.") from None
+            raise NoFileError(path) from None
 
     def store(self, path: str, content: bytes) -> None:
         """Make or replace a file."""
         self._files[_plain(path)] = content
+
+    def remove(self, path: str) -> None:
+        """Take a file away."""
+        self.load(path)
+        del self._files[_plain(path)]
 
     def paths(self) -> Iterable[str]:
         """All files."""
@@ -48,6 +55,24 @@ class MemoryWorkspace(FileWorkspace):
         """The given result."""
         self.ran.append(command)
         return self._commands.get(command, Executed(127, "", f"{command.split(' ')[0]}: command not found\n"))
+
+    def start(self, command: str) -> str:
+        """A job whose end is the given result, at once."""
+        self._ended.append(self.exec(command))
+        return f"j{len(self._ended)}"
+
+    def look(self, job: str, wait: float = 0) -> Job:
+        """The given result, the first time; then nothing more."""
+        names = [f"j{number}" for number in range(1, len(self._ended) + 1)]
+        if job not in names:
+            raise WorkspaceError(f"There is no job {job!r}; there are: {', '.join(names) or 'none'}.")
+        at = names.index(job)
+        told, self._ended[at] = self._ended[at], replace(self._ended[at], stdout="", stderr="")
+        return Job(job, False, told)
+
+    def stop(self, job: str) -> Job:
+        """It has ended."""
+        return self.look(job)
 
     def diff(self) -> str:
         """See Workspace."""

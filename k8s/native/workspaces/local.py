@@ -1,29 +1,22 @@
 """A workspace on this machine's disk."""
 
-import contextlib
 import os
-import signal
 import stat
 import subprocess
 import tempfile
 import threading
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import IO
 
-from k8s.native.ripgrep import search
-from k8s.native.workspace import Executed, FileWorkspace, Lines, WorkspaceError, named_by
+from k8s.native.workspaces.globs import named_by
+from k8s.native.workspaces.ripgrep import search
+from k8s.native.workspaces.shell import Command, Jobs
+from k8s.native.workspaces.workspace import Executed, FileWorkspace, Job, Lines, NoFileError, WorkspaceError
 
-OUTPUT_BYTES = 200_000
-"""Bytes of each output of a command that are read: the first half and the last."""
-MOST_OUTPUT = 100_000_000
-"""Bytes of output after which a command is ended: it would fill the disk."""
 LARGEST_FILE = 10_000_000
 MOST_CONTEXT = 20
 """Lines around a match that a search may ask for."""
 _UNSEEN = {".git", "node_modules", ".venv", "__pycache__"}
-_POLL = 0.02
 
 
 class LocalWorkspace(FileWorkspace):
@@ -44,8 +37,9 @@ class LocalWorkspace(FileWorkspace):
             raise WorkspaceError(f"The workspace {root} is no directory.")
         self._root = root.resolve()
         self._readable = [path.resolve() for path in readable]
-        self._hidden = set(hidden)
+        self._environment = {name: value for name, value in os.environ.items() if name not in hidden}
         self._cancel = cancel or threading.Event()
+        self._jobs = Jobs(self._root, self._environment, self._cancel)
         self._base = self._git("rev-parse", "--verify", "-q", "HEAD").strip()
 
     @property
@@ -74,7 +68,7 @@ class LocalWorkspace(FileWorkspace):
             finally:
                 os.close(opened)
         except FileNotFoundError:
-            raise WorkspaceError(f"There is no file {path}.") from None
+            raise NoFileError(path) from None
         except OSError as error:
             raise WorkspaceError(f"{path} cannot be read: {error.strerror}.") from None
 
@@ -88,6 +82,15 @@ class LocalWorkspace(FileWorkspace):
             place.write_bytes(content)
         except OSError as error:
             raise WorkspaceError(f"{path} cannot be written: {error.strerror}.") from None
+
+    def remove(self, path: str) -> None:
+        """Take a file away."""
+        try:
+            self._place(path, reading=False).unlink()
+        except FileNotFoundError:
+            raise NoFileError(path) from None
+        except OSError as error:
+            raise WorkspaceError(f"{path} cannot be removed: {error.strerror}.") from None
 
     def paths(self) -> Iterable[str]:
         """In a repository what git would show (tracked, or new and not ignored); else all but the usual rubbish."""
@@ -109,41 +112,36 @@ class LocalWorkspace(FileWorkspace):
         """See Workspace. As git, it passes over what is ignored; a file that is named is searched all the same."""
         place = self._place(path, reading=True)
         if not place.exists():
-            raise WorkspaceError(f"There is no file {path}.")
+            raise NoFileError(path)
         if not (place.is_dir() or place.is_file()):
             raise WorkspaceError(f"{path} is no regular file.")
         unseen = (".git",) if self._git("rev-parse", "--git-dir") else tuple(sorted(_UNSEEN))
         return search(self._root, pattern, path, max(0, min(context, MOST_CONTEXT)), unseen, named_by(glob))
 
     def exec(self, command: str, timeout: float = 120) -> Executed:
-        """See Workspace. The command's whole process group is ended; output goes to files, so that a child left in the
-        background cannot hold the command up.
-        """
-        env = {name: value for name, value in os.environ.items() if name not in self._hidden}
-        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            process = subprocess.Popen(
-                ["bash", "-c", command],
-                cwd=self._root,
-                env=env,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                start_new_session=True,
-            )
-            until = time.monotonic() + timeout
-            endless = False
-            while process.poll() is None and time.monotonic() < until and not self._cancel.is_set() and not endless:
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(_POLL)
-                endless = max(os.fstat(file.fileno()).st_size for file in (out, err)) > MOST_OUTPUT
-            ended = process.poll() is None
-            if ended:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-            told = f"\nIt was ended: it printed more than {MOST_OUTPUT} bytes.\n" if ended and endless else ""
-            code = None if ended else process.returncode
-            return Executed(code, _ends(out), _ends(err) + told, ended and not endless)
+        """See Workspace. The command's whole process group is ended with it."""
+        begun = Command(command, self._root, self._environment)
+        try:
+            begun.run(self._cancel, timeout)
+            return begun.so_far()
+        finally:
+            begun.close()
+
+    def start(self, command: str) -> str:
+        """See Workspace."""
+        return self._jobs.start(command)
+
+    def look(self, job: str, wait: float = 0) -> Job:
+        """See Workspace."""
+        return self._jobs.look(job, wait)
+
+    def stop(self, job: str) -> Job:
+        """See Workspace."""
+        return self._jobs.stop(job)
+
+    def close(self) -> None:
+        """End all jobs."""
+        self._jobs.close()
 
     def diff(self) -> str:
         """See Workspace. Made with an index of its own: what the agent has staged stays as it is."""
@@ -178,15 +176,3 @@ class LocalWorkspace(FileWorkspace):
         place = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", **(env or {})}
         done = subprocess.run(argv, cwd=self._root, env=place, capture_output=True, check=False)
         return done.stdout.decode(errors="replace") if done.returncode == 0 else ""
-
-
-def _ends(file: IO[bytes]) -> str:
-    size = file.seek(0, os.SEEK_END)
-    file.seek(0)
-    if size <= OUTPUT_BYTES:
-        return file.read().decode(errors="replace")
-    half = OUTPUT_BYTES // 2
-    head = file.read(half)
-    file.seek(size - half)
-    left_out = f"\n… {size - 2 * half} bytes left out …\n"
-    return head.decode(errors="replace") + left_out + file.read().decode(errors="replace")

@@ -1,21 +1,23 @@
 """What can be done in a workspace: the same in memory, on disk and in a sandbox elsewhere."""
 
+import contextlib
 import os
 import shutil
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from k8s.native import local
-from k8s.native.box import BoxWorkspace
-from k8s.native.diffs import changed_files
-from k8s.native.edits import Edit
-from k8s.native.local import LocalWorkspace
-from k8s.native.memory import MemoryWorkspace
-from k8s.native.workspace import GREP_LINES, GREP_TEXT, Executed, Workspace, WorkspaceError
+from k8s.native.workspaces import shell
+from k8s.native.workspaces.box import BoxWorkspace
+from k8s.native.workspaces.diffs import changed_files
+from k8s.native.workspaces.edits import Edit
+from k8s.native.workspaces.local import LocalWorkspace
+from k8s.native.workspaces.memory import MemoryWorkspace
+from k8s.native.workspaces.workspace import GREP_LINES, GREP_TEXT, Executed, Workspace, WorkspaceError
 
 FILES = {
     "a.txt": "one\ntwo\nthree\n",
@@ -83,6 +85,36 @@ def test_of_several_edits_all_are_made_or_none(workspace: Workspace) -> None:
     assert workspace.read_file("a.txt") == FILES["a.txt"]
     with pytest.raises(WorkspaceError, match="There is no edit"):
         workspace.edit_file("a.txt", [])
+
+
+def test_a_patch_changes_several_files_or_none(workspace: Workspace) -> None:
+    lines = ["*** Begin Patch", "*** Update File: a.txt", "-two", "+2", "*** Delete File: src/notes.md"]
+    done = workspace.apply_patch("\n".join([*lines, "*** Add File: new/b.txt", "+b", "*** End Patch"]))
+    assert [vars(each) for each in done] == [
+        {"change": "update", "path": "a.txt", "size": 12},
+        {"change": "delete", "path": "src/notes.md", "size": 0},
+        {"change": "add", "path": "new/b.txt", "size": 2},
+    ]
+    assert workspace.read_file("a.txt") == "one\n2\nthree\n" and workspace.read_file("new/b.txt") == "b\n"
+    with pytest.raises(WorkspaceError, match="There is no file src/notes.md"):
+        workspace.read_file("src/notes.md")
+    again = ["*** Begin Patch", "*** Update File: a.txt", "-2", "+zwei", "*** Delete File: none", "*** End Patch"]
+    with pytest.raises(WorkspaceError, match=r"Nothing was changed\. There is no file none"):
+        workspace.apply_patch("\n".join(again))
+    assert workspace.read_file("a.txt") == "one\n2\nthree\n"
+    with pytest.raises(WorkspaceError, match="outside of the workspace"):
+        workspace.apply_patch("*** Begin Patch\n*** Add File: ../x\n+x\n*** End Patch")
+
+
+def test_a_patch_of_which_a_file_cannot_be_written_is_undone(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("one\n")
+    (tmp_path / "b.txt").write_text("two\n")
+    workspace = LocalWorkspace(tmp_path)
+    lines = ["*** Begin Patch", "*** Update File: a.txt", "-one", "+1", "*** Delete File: b.txt"]
+    with pytest.raises(WorkspaceError, match="cannot be written"):
+        workspace.apply_patch("\n".join([*lines, "*** Add File: c", "+c", "*** Add File: c/d", "+d", "*** End Patch"]))
+    assert (tmp_path / "a.txt").read_text() == "one\n" and (tmp_path / "b.txt").read_text() == "two\n"
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a.txt", "b.txt"]
 
 
 def test_only_line_feeds_end_lines(workspace: Workspace) -> None:
@@ -198,6 +230,52 @@ def test_a_cancel_ends_a_command_that_runs(tmp_path: Path) -> None:
     assert workspace.exec("sleep 30", 20).timed_out
 
 
+def test_a_job_goes_on_beside_others_is_looked_at_and_stopped(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "go")
+    with contextlib.closing(LocalWorkspace(tmp_path)) as workspace:
+        job = workspace.start("echo begun; read line < go; echo $line; echo warned >&2; exec sleep 300")
+        other = workspace.start("exit 3")
+        ended = workspace.look(other, wait=60)
+        assert (ended.running, ended.since.exit_code) == (False, 3)
+        assert workspace.exec("echo told > go", 60).exit_code == 0
+        seen = ""
+        while "warned" not in seen:
+            look = workspace.look(job, wait=0.05)
+            assert look.running and look.since.exit_code is None
+            seen += look.since.stdout + look.since.stderr
+        assert seen == "begun\ntold\nwarned\n", "each look shows what came since the one before"
+        stopped = workspace.stop(job)
+        assert (stopped.running, stopped.since.exit_code, stopped.since.timed_out) == (False, None, True)
+        with pytest.raises(WorkspaceError, match="There is no job j9; there are: j1, j2".replace("j9", "'j9'")):
+            workspace.look("j9")
+
+
+def test_jobs_are_counted_bounded_and_end_with_the_workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shell, "MOST_JOBS", 2)
+    monkeypatch.setattr(shell, "MOST_OUTPUT", 1_000_000)
+    workspace = LocalWorkspace(tmp_path)
+    endless = workspace.look(workspace.start("yes"), wait=120)
+    assert (endless.running, endless.since.exit_code) == (False, None) and "printed more than" in endless.since.stderr
+    child = workspace.start("sleep 300 & echo $!; wait")
+    workspace.start("sleep 300")
+    with pytest.raises(WorkspaceError, match=r"2 jobs run already \(j2, j3\)"):
+        workspace.start("true")
+    number = ""
+    while not number:
+        number = workspace.look(child, wait=0.05).since.stdout.strip()
+    workspace.close()
+    while _runs(int(number)):
+        time.sleep(0.01)
+
+
+def _runs(number: int) -> bool:
+    """Not once it is killed: then it is away, or waits for whoever adopted it."""
+    try:
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
 def test_commands_do_not_get_what_is_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLANTED_KEY", "sk-planted")
     assert LocalWorkspace(tmp_path, hidden=("PLANTED_KEY",)).exec("env", 5).stdout.count("sk-planted") == 0
@@ -210,7 +288,7 @@ def test_a_huge_output_keeps_its_ends(tmp_path: Path) -> None:
 
 
 def test_a_command_that_prints_without_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local, "MOST_OUTPUT", 3_000_000)
+    monkeypatch.setattr(shell, "MOST_OUTPUT", 3_000_000)
     done = LocalWorkspace(tmp_path).exec("yes", 60)
     assert (done.exit_code, done.timed_out) == (None, False)
     assert "printed more than 3000000 bytes" in done.stderr

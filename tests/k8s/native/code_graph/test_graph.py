@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from k8s.native.code_graph import CodeGraph
-from k8s.native.local import LocalWorkspace
-from k8s.native.workspace import WorkspaceError
+from k8s.native.code_graph.graph import CodeGraph
+from k8s.native.workspaces.local import LocalWorkspace
+from k8s.native.workspaces.workspace import WorkspaceError
 
 SOURCES = {
     "pkg/__init__.py": "",

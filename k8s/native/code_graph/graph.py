@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from k8s.native.languages import BY_ENDING, Tag, read_tags
-from k8s.native.workspace import WorkspaceError
+from k8s.native.code_graph.languages import BY_ENDING, Tag, read_tags
+from k8s.native.workspaces.workspace import WorkspaceError
 
 Operation = Literal["search", "file_symbols", "dependents", "imports"]
 LARGEST_SOURCE = 1_000_000

@@ -1,18 +1,21 @@
 """A workspace in a sandbox elsewhere: one process is started in it once and serves every call."""
 
+import contextlib
 import json
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from k8s.native.edits import Edit
-from k8s.native.local import LocalWorkspace
-from k8s.native.workspace import Executed, Lines, Workspace, WorkspaceError
+from k8s.native.workspaces.edits import Edit
+from k8s.native.workspaces.local import LocalWorkspace
+from k8s.native.workspaces.workspace import Changed, Executed, Job, Lines, Workspace, WorkspaceError
 
-_CALLS = ("read_file", "write_file", "edit_file", "list", "glob", "grep", "exec", "diff")
+_CALLS = (
+    "read_file", "write_file", "edit_file", "apply_patch", "list", "glob", "grep", "exec", "start", "look", "stop", "diff",
+)  # fmt: skip
 
 
 class BoxWorkspace:
@@ -24,7 +27,7 @@ class BoxWorkspace:
 
     def __init__(self, enter: Sequence[str], root: str, *, python: Sequence[str] = (sys.executable, "-P")) -> None:
         self.root = root
-        self._argv = [*enter, *python, "-m", "k8s.native.box", root]
+        self._argv = [*enter, *python, "-m", "k8s.native.workspaces.box", root]
         self._lock = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
 
@@ -39,6 +42,10 @@ class BoxWorkspace:
     def edit_file(self, path: str, edits: Sequence[Edit]) -> int:
         """See Workspace."""
         return int(self._call("edit_file", path=path, edits=[vars(edit) for edit in edits]))
+
+    def apply_patch(self, patch: str) -> Sequence[Changed]:
+        """See Workspace."""
+        return [Changed(**each) for each in self._call("apply_patch", patch=patch)]
 
     def list(self, path: str = ".") -> Lines:
         """See Workspace."""
@@ -55,6 +62,18 @@ class BoxWorkspace:
     def exec(self, command: str, timeout: float = 120) -> Executed:
         """See Workspace."""
         return Executed(**self._call("exec", command=command, timeout=timeout))
+
+    def start(self, command: str) -> str:
+        """See Workspace."""
+        return str(self._call("start", command=command))
+
+    def look(self, job: str, wait: float = 0) -> Job:
+        """See Workspace."""
+        return _job(self._call("look", job=job, wait=wait))
+
+    def stop(self, job: str) -> Job:
+        """See Workspace."""
+        return _job(self._call("stop", job=job))
 
     def diff(self) -> str:
         """See Workspace."""
@@ -110,14 +129,19 @@ def serve(workspace: Workspace, requests: IO[str], answers: IO[str]) -> None:
             if "edits" in given:
                 given = {**given, "edits": [Edit(**each) for each in given["edits"]]}
             result = getattr(workspace, asked["call"])(**given)
-            answer = {"result": vars(result) if isinstance(result, Executed) else result}
+            answer: dict[str, Any] = {"result": result}
         except WorkspaceError as error:
             answer = {"error": str(error)}
         except (KeyError, TypeError, ValueError) as error:
             answer = {"error": f"The request is not understood: {error!r}."}
-        answers.write(json.dumps(answer) + "\n")
+        answers.write(json.dumps(answer, default=vars) + "\n")
         answers.flush()
 
 
+def _job(told: Mapping[str, Any]) -> Job:
+    return Job(told["name"], told["running"], Executed(**told["since"]))
+
+
 if __name__ == "__main__":
-    serve(LocalWorkspace(Path(sys.argv[1])), sys.stdin, sys.stdout)
+    with contextlib.closing(LocalWorkspace(Path(sys.argv[1]))) as opened:
+        serve(opened, sys.stdin, sys.stdout)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from k8s.native.edits import CannotEdit, Edit, edited
+from k8s.native.workspaces.edits import CannotEdit, Edit, edited
 
 TEXT = """\
 def one():

@@ -3,11 +3,13 @@
 import io
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from k8s.native.edits import CannotEdit, Edit, edited
+from k8s.native.workspaces.edits import CannotEdit, Edit, edited
+from k8s.native.workspaces.globs import glob_matcher, named_by
+from k8s.native.workspaces.patches import patched
 
 GREP_TEXT = 200
 """Characters of a matching line that are shown."""
@@ -19,6 +21,13 @@ class WorkspaceError(Exception):
     """Something that cannot be done, in words that a model can act on."""
 
 
+class NoFileError(WorkspaceError):
+    """There is no file of that name."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"There is no file {path}.")
+
+
 @dataclass(frozen=True)
 class Executed:
     """What came of a command. `exit_code` is None when it was ended: by its time, a cancel, or for all it printed."""
@@ -27,6 +36,26 @@ class Executed:
     stdout: str
     stderr: str
     timed_out: bool = False
+
+
+@dataclass(frozen=True)
+class Job:
+    """A command that goes on, as it is now. `since` holds what it printed since the last look, and its exit code where
+    it has ended; its `timed_out` says that it was stopped.
+    """
+
+    name: str
+    running: bool
+    since: Executed
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A file that was changed: `change` is add, update or delete, `size` its bytes now."""
+
+    change: str
+    path: str
+    size: int
 
 
 Lines = list[str]
@@ -52,6 +81,10 @@ class Workspace(Protocol):
         """Make all edits, or none: the bytes written. One that does not fit is an error that says what stands there."""
         ...
 
+    def apply_patch(self, patch: str) -> Sequence[Changed]:
+        """Make all changes of a patch (`*** Begin Patch`), or none: what was changed."""
+        ...
+
     def list(self, path: str = ".") -> Lines:
         """Names in a directory, sorted, directories with a `/` at the end."""
         ...
@@ -70,6 +103,18 @@ class Workspace(Protocol):
         """Run a shell command in the root, for at most `timeout` seconds."""
         ...
 
+    def start(self, command: str) -> str:
+        """Start a shell command that goes on: the name of its job."""
+        ...
+
+    def look(self, job: str, wait: float = 0) -> Job:
+        """A job as it is now; first `wait` seconds for its end."""
+        ...
+
+    def stop(self, job: str) -> Job:
+        """End a job."""
+        ...
+
     def diff(self) -> str:
         """All changes since the workspace was opened, unified; empty for none, or without a repository."""
         ...
@@ -85,6 +130,10 @@ class FileWorkspace(ABC):
     @abstractmethod
     def store(self, path: str, content: bytes) -> None:
         """Make or replace a file."""
+
+    @abstractmethod
+    def remove(self, path: str) -> None:
+        """Take a file away."""
 
     @abstractmethod
     def paths(self) -> Iterable[str]:
@@ -112,10 +161,42 @@ class FileWorkspace(ABC):
         except CannotEdit as error:
             raise WorkspaceError(f"{path} was not edited. {error}") from None
 
+    def apply_patch(self, patch: str) -> list[Changed]:
+        """See Workspace. What was done already is undone where a file cannot be written."""
+        before: dict[str, bytes | None] = {}
+
+        def read(path: str) -> str | None:
+            try:
+                content = before[path] = self.load(path)
+            except NoFileError:
+                before[path] = None
+                return None
+            return text_of(path, content)
+
+        try:
+            changes = patched(patch, read)
+        except CannotEdit as error:
+            raise WorkspaceError(f"Nothing was changed. {error}") from None
+        done: list[str] = []
+        try:
+            for each in changes:
+                done.append(each.path)
+                self._put(each.path, None if each.content is None else each.content.encode())
+        except WorkspaceError:
+            for path in done[:-1]:
+                self._put(path, before[path])
+            raise
+        return [Changed(each.change, each.path, len((each.content or "").encode())) for each in changes]
+
+    def _put(self, path: str, content: bytes | None) -> None:
+        if content is None:
+            self.remove(path)
+        else:
+            self.store(path, content)
+
     def glob(self, pattern: str) -> list[str]:
         """See Workspace."""
-        matches = glob_pattern(pattern)
-        return sorted(path for path in self.paths() if matches.match(path))
+        return sorted(filter(glob_matcher(pattern), self.paths()))
 
     def grep(self, pattern: str, path: str = ".", glob: str | None = None, context: int = 0) -> list[str]:
         """See Workspace."""
@@ -142,14 +223,6 @@ def at_most(lines: list[str]) -> list[str]:
     return [*lines[:GREP_LINES], "… and more: narrow the pattern, the path or the glob."]
 
 
-def named_by(glob: str | None) -> Callable[[str], bool]:
-    """Whether a file is meant by `glob`: by its path, or by its name alone."""
-    if not glob:
-        return lambda name: True
-    pattern = glob_pattern(glob)
-    return lambda name: bool(pattern.match(name) or pattern.match(name.rsplit("/", 1)[-1]))
-
-
 def lines_of(text: str) -> list[str]:
     """The lines of `text` with their ends, counted as editors and compilers do: a form feed ends none."""
     return io.StringIO(text, newline="\n").readlines()
@@ -161,21 +234,3 @@ def text_of(path: str, content: bytes) -> str:
         return content.decode()
     except UnicodeDecodeError:
         raise WorkspaceError(f"{path} is no UTF-8 text ({len(content)} bytes); use bash to look at it.") from None
-
-
-def glob_pattern(pattern: str) -> re.Pattern[str]:
-    """`pattern` as a regular expression over whole relative paths."""
-    parts: list[str] = []
-    for token in re.findall(r"\*\*/|\*\*|\*|\?|[^*?]+", pattern.removeprefix("./")):
-        match token:
-            case "**/":
-                parts.append("(?:.*/)?")
-            case "**":
-                parts.append(".*")
-            case "*":
-                parts.append("[^/]*")
-            case "?":
-                parts.append("[^/]")
-            case text:
-                parts.append(re.escape(text))
-    return re.compile("".join(parts) + r"\Z")

@@ -38,7 +38,7 @@ def _one(text: str, edit: Edit, which: str) -> str:
         raise CannotEdit(f"{which} is empty; use write_file to make a file.")
     count = text.count(edit.old)
     if count == 0:
-        raise CannotEdit(f"{which} does not occur. {_instead(text, edit.old)}")
+        raise CannotEdit(f"{which} does not occur. {nearest_place(text, edit.old)}")
     if count > 1 and not edit.replace_all:
         raise CannotEdit(
             f"{which} occurs {count} times; it must occur exactly once. Give more of the lines around it, or set "
@@ -47,7 +47,8 @@ def _one(text: str, edit: Edit, which: str) -> str:
     return text.replace(edit.old, edit.new)
 
 
-def _instead(text: str, old: str) -> str:
+def nearest_place(text: str, old: str) -> str:
+    """What a model is told of the place in `text` that is most like `old`, which is not in it."""
     if "\r\n" in text and "\r\n" not in old:
         return "Lines of this file end with \\r\\n."
     lines, wanted = text.split("\n")[:_LOOKED_AT], old.strip("\n").split("\n")

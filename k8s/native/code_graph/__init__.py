@@ -1,0 +1,1 @@
+"""An index of the names in a checkout, by syntax."""

@@ -1,0 +1,1 @@
+"""Directories an agent works in: files, searches, edits, commands."""
