@@ -1,6 +1,8 @@
 """Where names are defined and used, and which file needs which: by syntax and by name, without a server."""
 
 import re
+import stat
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -28,6 +30,7 @@ class CodeGraph:
         self._root = root
         self._paths = paths
         self._known: dict[str, _Known] = {}
+        self._lock = threading.Lock()
 
     def ask(self, operation: Operation, subject: str) -> list[str]:
         """One line each, `path:line: …`.
@@ -35,7 +38,8 @@ class CodeGraph:
         `search`: definitions whose name holds `subject`; `file_symbols`: the definitions of a file; `dependents`: who
         imports a file, or uses a name; `imports`: what a file imports.
         """
-        self._refresh()
+        with self._lock:
+            self._refresh()
         subject = subject.removeprefix("./")
         match operation:
             case "search":
@@ -55,9 +59,10 @@ class CodeGraph:
             if spoken is None or len(seen) >= MOST_FILES:
                 continue
             try:
-                told = (self._root / path).stat()
+                # of the name itself: a link may lead out of the directory
+                told = (self._root / path).lstat()
                 stamp = (told.st_mtime_ns, told.st_size)
-                if told.st_size > LARGEST_SOURCE:
+                if told.st_size > LARGEST_SOURCE or not stat.S_ISREG(told.st_mode):
                     continue
                 if path not in self._known or self._known[path].stamp != stamp:
                     self._known[path] = _Known(stamp, tuple(read_tags(spoken, (self._root / path).read_bytes())))
@@ -107,6 +112,10 @@ def _means(imported: str, by: str, path: str) -> bool:
     family = _family(path)
     if family != _family(by):
         return False
+    if family in ("c", "bash"):
+        # a path, with its ending, from here or from a directory that the build or the script names
+        parts = [part for part in imported.split("/") if part not in (".", "..") and "$" not in part]
+        return _meet([*PurePosixPath(path).parts], parts)
     target = PurePosixPath(path).with_suffix("")
     package = target.name in ("__init__", "index", "mod")
     if imported.startswith("."):
@@ -122,7 +131,7 @@ def _means(imported: str, by: str, path: str) -> bool:
 
 def _family(path: str) -> str:
     name = BY_ENDING[PurePosixPath(path).suffix].name
-    return "javascript" if name in ("typescript", "tsx") else name
+    return {"typescript": "javascript", "tsx": "javascript", "cpp": "c"}.get(name, name)
 
 
 def _meet(one: list[str], other: list[str]) -> bool:

@@ -4,6 +4,9 @@ import functools
 from dataclasses import dataclass
 from typing import Any
 
+import tree_sitter_bash
+import tree_sitter_c
+import tree_sitter_cpp
 import tree_sitter_go
 import tree_sitter_java
 import tree_sitter_javascript
@@ -29,6 +32,26 @@ _PY_IMPORTS = """
 _RUBY_IMPORTS = """
 (call method: (identifier) @_f arguments: (argument_list (string (string_content) @import))
   (#match? @_f "^(require|require_relative|load)$"))
+"""
+_C_IMPORTS = "(preproc_include path: [(string_literal) (system_lib_string)] @import)"
+_C_MORE = """
+(preproc_def name: (identifier) @name) @definition.constant
+(preproc_function_def name: (identifier) @name) @definition.macro
+(call_expression function: (identifier) @name) @reference.call
+(call_expression function: (field_expression field: (field_identifier) @name)) @reference.call
+"""
+_CPP_MORE = """
+(call_expression function: (qualified_identifier name: (identifier) @name)) @reference.call
+(call_expression function: (template_function name: (identifier) @name)) @reference.call
+(namespace_definition name: (namespace_identifier) @name) @definition.module
+"""
+_BASH_TAGS = """
+(function_definition name: (word) @name) @definition.function
+(command name: (command_name (word) @name)) @reference.call
+"""
+_BASH_IMPORTS = """
+(command name: (command_name (word) @_f) . argument: [(word) (string) (raw_string) (concatenation)] @import
+  (#match? @_f "^(source|[.])$"))
 """
 _TS_MORE = "(enum_declaration name: (identifier) @name) @definition.enum"
 _JAVA_MORE = "(enum_declaration name: (identifier) @name) @definition.enum"
@@ -61,12 +84,18 @@ _JAVA = Spoken(
     "(import_declaration (scoped_identifier) @import)",
 )
 _RUBY = Spoken("ruby", tree_sitter_ruby.language, tree_sitter_ruby.TAGS_QUERY, _RUBY_IMPORTS)
+_C = Spoken("c", tree_sitter_c.language, f"{tree_sitter_c.TAGS_QUERY}\n{_C_MORE}", _C_IMPORTS)
+_CPP_TAGS = "\n".join((tree_sitter_cpp.TAGS_QUERY, _C_MORE, _CPP_MORE))
+_CPP = Spoken("cpp", tree_sitter_cpp.language, _CPP_TAGS, _C_IMPORTS)
+_BASH = Spoken("bash", tree_sitter_bash.language, _BASH_TAGS, _BASH_IMPORTS)
 
 BY_ENDING = {
     ".py": _PYTHON, ".pyi": _PYTHON,
     ".js": _JAVASCRIPT, ".jsx": _JAVASCRIPT, ".mjs": _JAVASCRIPT, ".cjs": _JAVASCRIPT,
     ".ts": _TYPESCRIPT, ".mts": _TYPESCRIPT, ".cts": _TYPESCRIPT, ".tsx": _TSX,
     ".go": _GO, ".rs": _RUST, ".java": _JAVA, ".rb": _RUBY,
+    ".c": _C, ".h": _CPP, ".cc": _CPP, ".cpp": _CPP, ".cxx": _CPP, ".hh": _CPP, ".hpp": _CPP, ".hxx": _CPP,
+    ".sh": _BASH, ".bash": _BASH,
 }  # fmt: skip
 
 
@@ -92,7 +121,7 @@ def read_tags(spoken: Spoken, source: bytes) -> list[Tag]:
     for _, captures in QueryCursor(imports).matches(root):
         within = "".join((node.text or b"").decode(errors="replace") for node in captures.get("within", []))
         for node in captures.get("import", []):
-            text = (node.text or b"").decode(errors="replace").strip("\"'`")
+            text = (node.text or b"").decode(errors="replace").strip("\"'`<>")
             dot = "" if not within or within.endswith(".") else "."
             found.add(Tag("import", f"{within}{dot}{text}", node.start_point.row + 1))
     return sorted(found, key=lambda tag: (tag.line, tag.kind, tag.name))

@@ -1,5 +1,6 @@
 """The code graph over real sources of each language."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,13 @@ SOURCES = {
     "j/com/x/y/B.java": "package com.x.y;\npublic class B { public void g() {} }\n",
     "r/a.rb": "require_relative 'b'\nclass A\n  def x; helper; end\nend\n",
     "r/b.rb": "module B\n  def self.y; end\nend\n",
+    "c/main.c": '#include <stdio.h>\n#include "lib/money.h"\n#define MOST 3\nint main(void) { return coin_new(MOST); }\n',
+    "c/lib/money.h": "struct coin { int x; };\nint coin_new(int x);\n",
+    "c/lib/money.c": '#include "money.h"\nint coin_new(int x) { return x; }\n',
+    "cc/bank.cpp": '#include "bank.hpp"\nint Bank::open() { return util::count(1); }\n',
+    "cc/bank.hpp": "namespace m {\nclass Bank { public: int open(); }; }\n",
+    "bin/run.sh": '. "$(dirname "$0")/lib/say.sh"\nsay hello\n',
+    "bin/lib/say.sh": 'say() { echo "$1"; }\n',
     "broken.py": "def whole():\n    pass\n\ndef half(:\n",
     "data.bin": "no source",
 }
@@ -49,6 +57,11 @@ def graph(tmp_path: Path) -> CodeGraph:
         ("rs/src/money.rs", ["class Coin"]),
         ("j/com/x/y/B.java", ["class B", "method g"]),
         ("r/b.rb", ["module B", "method y"]),
+        ("c/main.c", ["constant MOST", "function main"]),
+        ("c/lib/money.h", ["class coin", "function coin_new"]),
+        ("cc/bank.cpp", ["method open"]),
+        ("cc/bank.hpp", ["module m", "class Bank"]),
+        ("bin/lib/say.sh", ["function say"]),
         ("broken.py", ["function whole"]),
     ],
 )
@@ -66,6 +79,10 @@ def test_the_definitions_of_a_file_are_found(graph: CodeGraph, path: str, symbol
         ("rs/src/money.rs", ["rs/src/lib.rs"]),
         ("j/com/x/y/B.java", ["j/com/x/A.java"]),
         ("r/b.rb", ["r/a.rb"]),
+        ("c/lib/money.h", ["c/lib/money.c", "c/main.c"]),
+        ("c/lib/money.c", []),
+        ("cc/bank.hpp", ["cc/bank.cpp"]),
+        ("bin/lib/say.sh", ["bin/run.sh"]),
         ("app.py", []),
     ],
 )
@@ -75,6 +92,9 @@ def test_who_depends_on_a_file_is_found(graph: CodeGraph, path: str, users: list
 
 def test_who_uses_a_name_is_found(graph: CodeGraph) -> None:
     assert graph.ask("dependents", "rate") == ["pkg/money.py:5: call rate"]
+    assert graph.ask("dependents", "coin_new") == ["c/main.c:4: call coin_new"]
+    assert graph.ask("dependents", "count") == ["cc/bank.cpp:2: call count"]
+    assert graph.ask("dependents", "say") == ["bin/run.sh:2: call say"]
 
 
 def test_imports_are_listed_with_their_lines(graph: CodeGraph) -> None:
@@ -100,3 +120,12 @@ def test_a_change_is_seen_and_a_deletion_too(graph: CodeGraph, tmp_path: Path) -
 def test_a_file_it_does_not_read_is_named(graph: CodeGraph, path: str) -> None:
     with pytest.raises(WorkspaceError, match=path):
         graph.ask("file_symbols", path)
+
+
+def test_a_link_that_leads_out_and_a_pipe_are_not_read(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "secret.py").write_text("def outside():\n    pass\n")
+    (tmp_path / "in" / "link.py").symlink_to(tmp_path / "secret.py")
+    os.mkfifo(tmp_path / "in" / "pipe.py")
+    graph = CodeGraph(tmp_path / "in", lambda: ["link.py", "pipe.py"])
+    assert graph.ask("search", "outside") == []
