@@ -25,10 +25,12 @@ def main() -> None:
     """The command line."""
     words = argparse.ArgumentParser(prog="greenloop-native", description="A small agent loop of Greenloop's own.")
     words.add_argument("--version", action="store_true", help="say which versions this is, and end")
-    words.add_argument("--provider", default="openai", help="anthropic, or anything that speaks chat completions")
+    words.add_argument("--wire", choices=("chat", "responses", "messages"), default="chat", help="the model's protocol")
     words.add_argument("--model", default="")
     words.add_argument("--base-url")
     words.add_argument("--max-steps", type=int, default=32)
+    words.add_argument("--window", type=int, help="tokens of the model's window, where its name does not tell")
+    words.add_argument("--image", type=Path, action="append", default=[], help="a file to show with the prompt")
     words.add_argument("--read-only", action="store_true")
     words.add_argument("--conversations", type=Path, help="the folder in which conversations are kept")
     words.add_argument("--resume", help="the id of a conversation to go on with")
@@ -53,9 +55,10 @@ async def _run(given: argparse.Namespace, prompt: str) -> int:
     # Late, so that --help and a missing library are answered at once.
     from k8s.native import history
     from k8s.native.code_graph.graph import CodeGraph
-    from k8s.native.workspaces.local import LocalWorkspace
+    from k8s.native.images import read_images
     from k8s.native.loop import RunOptions, run
     from k8s.native.models import model_of
+    from k8s.native.workspaces.local import LocalWorkspace
 
     key, lines = os.environ.get(KEY, ""), threading.Lock()
 
@@ -88,8 +91,15 @@ async def _run(given: argparse.Namespace, prompt: str) -> int:
     emit("session", id=identity)
     workspace = LocalWorkspace(Path.cwd(), readable=given.readable, hidden=(KEY,), cancel=cancel)
     graph = CodeGraph(Path(workspace.root), workspace.paths)
-    options = RunOptions(prompt, history=before, max_steps=given.max_steps, read_only=given.read_only)
-    model = model_of(given.provider, given.model, given.base_url, key)
+    options = RunOptions(
+        prompt,
+        images=read_images(given.image),
+        history=before,
+        max_steps=given.max_steps,
+        window=given.window,
+        read_only=given.read_only,
+    )
+    model = model_of(given.wire, given.model, given.base_url, key)
 
     def keep(messages: "Sequence[ModelMessage]") -> None:
         if given.conversations:
@@ -101,6 +111,8 @@ async def _run(given: argparse.Namespace, prompt: str) -> int:
         fail("Ended by a signal.")
         # At once: a loop that closes takes its time, and has no handler for the next signal meanwhile.
         os._exit(130)
+    finally:
+        workspace.close()
     if result.error:
         emit("result", text="", limit=result.limit, changed_files=result.changed_files, diff=result.diff)
         return fail(result.error)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter
 
+from k8s.native.images import without_images
+
 _ID = re.compile(r"[A-Za-z0-9-]+\Z")
 
 
@@ -31,9 +33,11 @@ def read(folder: Path, identity: str) -> list[ModelMessage]:
 
 
 def write(folder: Path, identity: str, messages: Sequence[ModelMessage]) -> None:
-    """Keep the messages, readable by nobody else; a crash leaves the old file or the new one."""
+    """Keep the messages, readable by nobody else; a crash leaves the old file or the new one. Images are not kept: they
+    were shown, and are larger than all that was said.
+    """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     fresh = folder / f".{identity}.{os.getpid()}"
     fresh.touch(0o600)
-    fresh.write_bytes(ModelMessagesTypeAdapter.dump_json(list(messages)))
+    fresh.write_bytes(ModelMessagesTypeAdapter.dump_json(without_images(messages)))
     fresh.replace(folder / f"{identity}.json")

@@ -1,7 +1,7 @@
 """The agent loop: a model, the tools, and a stream of events until there is an answer or a cap."""
 
 import asyncio
-from collections.abc import AsyncIterable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,29 +9,22 @@ from pydantic_ai import Agent, AgentRetries, RunUsage, UsageLimitExceeded, Usage
 from pydantic_ai.exceptions import (
     AgentRunError,
     ModelAPIError,
+    ModelContextWindowExceededError,
     ModelQuotaExceededError,
     ModelRequestRejectedError,
     UnexpectedModelBehavior,
     UserError,
 )
-from pydantic_ai.messages import (
-    FunctionToolCallEvent,
-    FunctionToolResultEvent,
-    ModelMessage,
-    ModelResponse,
-    PartDeltaEvent,
-    PartEndEvent,
-    PartStartEvent,
-    TextPart,
-    TextPartDelta,
-    ThinkingPart,
-)
+from pydantic_ai.messages import BinaryContent, ModelMessage
 from pydantic_ai.models import Model
 from pydantic_ai.tools import Tool as ModelTool
 
 from k8s.native.code_graph.graph import CodeGraph
+from k8s.native.compaction import WINDOW, compacted, full
+from k8s.native.events import Events
+from k8s.native.images import holds_images, without_images
+from k8s.native.tools import Emit, Toolbox
 from k8s.native.workspaces.diffs import changed_files
-from k8s.native.tools import ERROR, Emit, Toolbox, as_arguments, clip
 from k8s.native.workspaces.workspace import Workspace
 
 MAX_STEPS = 32
@@ -42,18 +35,25 @@ The libraries of the providers wait for `retry-after` by themselves, but not onc
 """
 SYSTEM_PROMPT = """\
 You are a careful software engineer at work in a checkout. Look before you change; make the smallest change that does
-what is asked, in the style of the code around it; check it with the project's own tests where you can. Use the tools;
-nobody answers questions. When you are done, answer with a short account of what you did and why."""
+what is asked, in the style of the code around it; check it with the project's own tests where you can. Use the tools,
+several at once where one does not need the other's answer; nobody answers questions. Keep a plan of work that takes
+more than two steps, and keep it up to date. When you are done, answer with a short account of what you did and why."""
+_STEPS_BETWEEN = 4
+"""Steps between two summaries of a conversation: one whose task alone fills the window would be summed up each time."""
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What a run is asked to do. `history` are the messages of an earlier run to go on from."""
+    """What a run is asked to do. `history` are the messages of an earlier run to go on from, `images` go with the
+    instruction, `window` are the tokens of the model's window where it is not known by the model's name.
+    """
 
     instruction: str
+    images: Sequence[BinaryContent] = ()
     system_prompt: str = SYSTEM_PROMPT
     history: Sequence[ModelMessage] = ()
     max_steps: int = MAX_STEPS
+    window: int | None = None
     read_only: bool = False
 
 
@@ -87,78 +87,121 @@ async def run(
     CancelledError passes through.
     """
     toolbox = Toolbox(workspace, emit, graph=graph, read_only=options.read_only)
-    tools = [ModelTool[Any](function, sequential=True) for function in toolbox.tools()]
+    tools = [ModelTool[Any](function) for function in toolbox.reading()]
+    tools += [ModelTool[Any](function, sequential=True) for function in toolbox.changing()]
     # However often a model calls a tool wrongly, it is told so, and the cap on steps is the end of it.
     retries: AgentRetries = {"tools": options.max_steps, "output": 1}
     agent = Agent[Any, str](model, instructions=options.system_prompt, tools=tools, retries=retries)
-    result = Result()
+    events, result = Events(emit), Result()
+    going = _Run(agent, model, options, events, keep)
     try:
-        await _Run(agent, options, _Told(emit, result), keep).to_the_end(pauses)
+        result.text = await going.to_the_end(pauses)
     except UsageLimitExceeded:
         result.limit, result.error = "steps", f"Reached the maximum number of steps ({options.max_steps})."
     except (AgentRunError, UserError) as error:
         result.error = _in_words(error)
+    result.steps, result.usage, result.messages = events.steps, events.usage, going.messages
     result.diff = workspace.diff()
     result.changed_files = changed_files(result.diff)
     return result
 
 
+class _Full(Exception):
+    """The conversation nears the end of the model's window."""
+
+
 class _Run:
-    """One conversation with the model, asked again where an answer is cut off."""
+    """One conversation with the model, asked again where an answer is cut off, and summed up where it becomes long."""
 
     def __init__(
-        self, agent: Agent[Any, str], options: RunOptions, told: "_Told", keep: Callable[[Sequence[ModelMessage]], None]
+        self,
+        agent: Agent[Any, str],
+        model: Model,
+        options: RunOptions,
+        events: Events,
+        keep: Callable[[Sequence[ModelMessage]], None],
     ) -> None:
         self._agent = agent
-        self._max_steps = options.max_steps
-        self._told = told
+        self._model = model
+        self._options = options
+        self._window = options.window or model.context_window or WINDOW
+        self._events = events
         self._keep = keep
-        self._instruction: str | None = options.instruction
-        self._messages = told.result.messages = list(options.history)
+        self._begun = False
+        self._images = options.images
+        self._summed_up_at: int | None = None
+        self.messages = list(options.history)
 
-    async def to_the_end(self, pauses: Sequence[float]) -> None:
+    async def to_the_end(self, pauses: Sequence[float]) -> str:
+        """The answer."""
         left, steps = list(pauses), 0
         while True:
             try:
-                await self._go_on()
-                return
+                return await self._go_on()
+            except _Full:
+                await self._sum_up()
             except (ModelAPIError, UnexpectedModelBehavior) as error:
-                if self._told.empty > 1:
+                if self._events.empty > 1:
                     raise UnexpectedModelBehavior("The model answered nothing, and nothing again.") from None
-                if self._told.empty:
+                if self._events.empty:
                     # it was asked again for another empty answer, long ago: this one has its own turn
                     continue
-                if self._told.result.steps > steps:
-                    left, steps = list(pauses), self._told.result.steps
+                if isinstance(error, ModelContextWindowExceededError) and self._summed_up_at != self._events.steps:
+                    await self._sum_up()
+                    continue
+                if isinstance(error, ModelRequestRejectedError) and holds_images(self.messages):
+                    self._leave_images_out(error)
+                    continue
+                if self._events.steps > steps:
+                    left, steps = list(pauses), self._events.steps
                 if not left or not _passes(error):
                     raise
-                self._told.again(_in_words(error))
+                self._events.status(f"{_in_words(error)} Trying again.")
                 await asyncio.sleep(left.pop(0))
 
-    async def _go_on(self) -> None:
+    async def _go_on(self) -> str:
         """From the last message that is whole. Answers without words and calls are no steps."""
-        limits = UsageLimits(request_limit=self._max_steps)
+        limits = UsageLimits(request_limit=self._options.max_steps)
+        prompt = [self._options.instruction, *self._images] if self._images else self._options.instruction
         async with self._agent.iter(
-            self._instruction,
-            message_history=self._messages or None,
+            None if self._begun else prompt,
+            message_history=self.messages or None,
             usage_limits=limits,
-            usage=RunUsage(requests=self._told.result.steps),
+            usage=RunUsage(requests=self._events.steps),
         ) as going:
             async for node in going:
                 if Agent.is_model_request_node(node):
-                    self._messages = self._told.result.messages = [*going.all_messages(), node.request]
-                    self._instruction = None
+                    self.messages = [*going.all_messages(), node.request]
+                    self._begun = True
+                    if self._is_full():
+                        raise _Full
                     async with node.stream(going.ctx) as stream:
-                        await self._told.answer(stream)
-                        if self._told.used(stream.response):
+                        await self._events.answer(stream)
+                        if self._events.answered(stream.response):
                             limits.request_limit = (limits.request_limit or 0) + 1
                 elif Agent.is_call_tools_node(node):
-                    self._keep(self._messages)
+                    self._keep(self.messages)
                     async with node.stream(going.ctx) as stream:
-                        await self._told.tools(stream)
-            self._keep(going.all_messages())
-            self._told.result.messages = going.all_messages()
-            self._told.result.text = going.result.output if going.result else ""
+                        await self._events.tools(stream)
+            self.messages = going.all_messages()
+            self._keep(self.messages)
+            return going.result.output if going.result else ""
+
+    def _is_full(self) -> bool:
+        since = self._events.steps - (self._summed_up_at or 0)
+        return (self._summed_up_at is None or since >= _STEPS_BETWEEN) and full(self.messages, self._window)
+
+    async def _sum_up(self) -> None:
+        self._events.status("The conversation became too long for the model; going on with a summary of it.")
+        self.messages = await compacted(
+            self.messages, self._options.instruction, self._images, self._model, self._window, self._events
+        )
+        self._summed_up_at = self._events.steps
+
+    def _leave_images_out(self, error: Exception) -> None:
+        self._events.status(f"{_in_words(error)} Going on without images.")
+        self._images = ()
+        self.messages = without_images(self.messages)
 
 
 def _passes(error: AgentRunError) -> bool:
@@ -181,56 +224,3 @@ def _in_words(error: Exception) -> str:
     # the provider's own name of the fault, which its sentence may lack
     code = next((f" ({body[name]})" for name in ("code", "type") if isinstance(body.get(name), str)), "")
     return f"The model's API answered {status}{code}: {said}"
-
-
-class _Told:
-    """Turns the library's events into ours."""
-
-    def __init__(self, emit: Emit, result: Result) -> None:
-        self.result = result
-        self._emit = emit
-        self._answers = 0
-        self.empty = 0
-        """Answers without words and calls, one after another, at the end."""
-
-    def again(self, why: str) -> None:
-        self._emit("status", text=f"{why} Trying again.")
-
-    async def answer(self, stream: AsyncIterable[Any]) -> None:
-        self._answers += 1
-        message = f"m{self._answers}"
-        async for event in stream:
-            match event:
-                case (
-                    PartStartEvent(part=TextPart(content=text))
-                    | PartDeltaEvent(delta=TextPartDelta(content_delta=text))
-                ):
-                    if text:
-                        self._emit("assistant_delta", text=text, message_id=message)
-                case PartEndEvent(part=TextPart(content=text)) if text:
-                    self._emit("assistant_completed", text=text, message_id=message)
-                case PartEndEvent(part=ThinkingPart(content=text)) if text:
-                    self._emit("reasoning", text=text)
-
-    def used(self, response: ModelResponse) -> bool:
-        """Whether the answer was empty: then it is no step."""
-        empty, usage = not response.text and not response.tool_calls, response.usage
-        self.empty = self.empty + 1 if empty else 0
-        told = {"input": usage.input_tokens, "cached": usage.cache_read_tokens, "output": usage.output_tokens}
-        self.result.steps += not empty
-        self.result.usage = {name: self.result.usage.get(name, 0) + number for name, number in told.items()}
-        self._emit("usage", steps=int(not empty), **told, cost=None)
-        if empty:
-            self._emit("status", text="The model answered nothing.")
-        return empty
-
-    async def tools(self, stream: AsyncIterable[Any]) -> None:
-        async for event in stream:
-            match event:
-                case FunctionToolCallEvent(part=part):
-                    given = as_arguments(part.args_as_dict())
-                    self._emit("tool_started", id=part.tool_call_id, name=part.tool_name, input=given)
-                case FunctionToolResultEvent(part=part):
-                    output = clip(str(part.content))
-                    ok = part.outcome == "success" and not output.startswith(ERROR)
-                    self._emit("tool_completed", id=part.tool_call_id, name=part.tool_name, output=output, ok=ok)

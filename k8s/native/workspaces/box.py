@@ -14,7 +14,8 @@ from k8s.native.workspaces.local import LocalWorkspace
 from k8s.native.workspaces.workspace import Changed, Executed, Job, Lines, Workspace, WorkspaceError
 
 _CALLS = (
-    "read_file", "write_file", "edit_file", "apply_patch", "list", "glob", "grep", "exec", "start", "look", "stop", "diff",
+    "read_file", "write_file", "edit_file", "apply_patch", "list", "glob", "grep",
+    "exec", "start", "look", "stop", "diff",
 )  # fmt: skip
 
 

@@ -1,5 +1,6 @@
-"""Names of files by pattern: `*` and `?` within a name, `**` over directories. Pure, and in polynomial time whatever the
-pattern: a regular expression made of it could take for ever.
+"""Names of files by pattern: `*` and `?` within a name, `**` over directories.
+
+Pure, and in quadratic time whatever the pattern is: a regular expression made of it could take for ever.
 """
 
 from collections.abc import Callable, Sequence

@@ -158,7 +158,11 @@ def _updated(file: FilePatch, content: str) -> str:
         lines.pop()
     at = 0
     for number, hunk in enumerate(file.hunks, start=1):
-        which = f"Hunk {number} of {len(file.hunks)} for {file.path}" if len(file.hunks) > 1 else f"The hunk for {file.path}"
+        which = (
+            f"Hunk {number} of {len(file.hunks)} for {file.path}"
+            if len(file.hunks) > 1
+            else f"The hunk for {file.path}"
+        )
         if hunk.old[-1:] == [""] == hunk.new[-1:] and not _stands(lines, hunk, at):
             # an empty line between two hunks is no line of the file
             hunk = Hunk(hunk.anchor, hunk.old[:-1], hunk.new[:-1], hunk.at_end)

@@ -28,7 +28,8 @@ class Command:
     """
 
     def __init__(self, command: str, folder: Path, environment: Mapping[str, str]) -> None:
-        self._out, self._err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
+        # kept open until `close`
+        self._out, self._err = (tempfile.TemporaryFile() for _ in range(2))  # noqa: SIM115
         self._read = {"out": 0, "err": 0}
         self._cut = self._endless = False
         self._process = subprocess.Popen(

@@ -1,6 +1,6 @@
 """What Greenloop has to know of its own agent."""
 
-from loops.runtimes.native.command import command
+from loops.runtimes.native.command import command, wires
 from loops.runtimes.native.failures import FAILURES
 from loops.runtimes.native.stream import NativeParser
 from loops.runtimes.spec import ANY, Accepts, Endpoint, ModelCalls, RuntimeSpec, Smoke, Tools
@@ -8,7 +8,7 @@ from loops.runtimes.spec import ANY, Accepts, Endpoint, ModelCalls, RuntimeSpec,
 SPEC = RuntimeSpec(
     name="native",
     title="our own agent",
-    help="Our own small agent, on an API key for chat completions or the Messages API, for whoever asks for it.",
+    help="Our own small agent, on an API key for any of the three usual protocols, for whoever asks for it.",
     command=command,
     parser=NativeParser.begin,
     signs=FAILURES,
@@ -20,7 +20,7 @@ SPEC = RuntimeSpec(
         Endpoint(provider, "https://generativelanguage.googleapis.com/v1beta/openai")
         for provider in ("google", "gemini")
     ),
-    calls=ModelCalls(wires=lambda provider, custom: ("messages",) if provider == "anthropic" else ("chat",)),
+    calls=ModelCalls(wires=wires),
     smoke=Smoke(
         provider="scripted",
         wire="chat",

@@ -1,17 +1,18 @@
 """The tools as the model meets them."""
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
 from k8s.native.code_graph.graph import CodeGraph
+from k8s.native.tools import ITEM_TEXT, MOST_ITEMS, OUTPUT_TEXT, PlanItem, Toolbox
 from k8s.native.workspaces.edits import Edit
 from k8s.native.workspaces.local import LocalWorkspace
 from k8s.native.workspaces.memory import MemoryWorkspace
-from k8s.native.tools import OUTPUT_TEXT, Toolbox
 from k8s.native.workspaces.workspace import Executed
 
-CHANGING = {"write_file", "edit_file", "bash"}
-READING = {"read_file", "list_dir", "glob", "grep"}
+CHANGING = {"write_file", "edit_file", "apply_patch", "bash", "job_output", "job_stop"}
+READING = {"read_file", "list_dir", "glob", "grep", "update_plan"}
 
 
 class Heard:
@@ -25,10 +26,10 @@ class Heard:
 
 
 def names(toolbox: Toolbox) -> set[str]:
-    return {tool.__name__ for tool in toolbox.tools()}
+    return {tool.__name__ for tool in (*toolbox.reading(), *toolbox.changing())}
 
 
-def test_there_are_eight_tools_and_read_only_leaves_out_the_three_that_change(tmp_path: Path) -> None:
+def test_read_only_leaves_out_the_tools_that_change_something(tmp_path: Path) -> None:
     workspace = LocalWorkspace(tmp_path)
     graph = CodeGraph(tmp_path, workspace.paths)
     assert names(Toolbox(workspace, Heard(), graph=graph)) == READING | CHANGING | {"code_graph"}
@@ -70,3 +71,53 @@ def test_a_long_output_is_clipped_and_says_so() -> None:
 def test_nothing_found_is_said() -> None:
     toolbox = Toolbox(MemoryWorkspace({"a": "x"}), Heard())
     assert (toolbox.glob("*.rs"), toolbox.grep("zzz")) == ("(no file)", "(no match)")
+
+
+def test_a_plan_is_told_whole_and_bounded() -> None:
+    heard = Heard()
+    toolbox = Toolbox(MemoryWorkspace(), heard, read_only=True)
+    plan = [PlanItem("Look", "done"), PlanItem("x" * 500, "active"), PlanItem("Test"), PlanItem("  ")]
+    assert toolbox.update_plan(plan) == "1 of 3 done."
+    assert heard.events == [
+        (
+            "plan",
+            {
+                "items": [
+                    {"text": "Look", "state": "done"},
+                    {"text": "x" * ITEM_TEXT, "state": "active"},
+                    {"text": "Test", "state": "pending"},
+                ]
+            },
+        )
+    ]
+    for wrong in ([], [PlanItem(" ")], [PlanItem("x")] * (MOST_ITEMS + 1)):
+        assert toolbox.update_plan(wrong).startswith(f"Error: A plan has 1 to {MOST_ITEMS} items, not")
+    assert len(heard.events) == 1
+
+
+def test_a_patch_tells_each_file_and_fails_as_a_whole() -> None:
+    heard = Heard()
+    toolbox = Toolbox(MemoryWorkspace({"a": "x\n", "b": "y\n"}), heard)
+    patch = "*** Begin Patch\n*** Update File: a\n-x\n+z\n*** Delete File: b\n*** End Patch"
+    assert toolbox.apply_patch(patch) == "update a\ndelete b"
+    assert toolbox.apply_patch(patch).startswith("Error: Nothing was changed. ")
+    assert [(kind, told["path"], told["change"], told["bytes"]) for kind, told in heard.events] == [
+        ("file_edit", "a", "update", 2),
+        ("file_edit", "b", "delete", 0),
+    ]
+
+
+def test_a_job_is_started_looked_at_and_stopped(tmp_path: Path) -> None:
+    heard = Heard()
+    with contextlib.closing(LocalWorkspace(tmp_path)) as workspace:
+        toolbox = Toolbox(workspace, heard)
+        assert toolbox.bash("echo ready; exec sleep 300", background=True) == "Started job j1."
+        seen = ""
+        while "ready" not in seen:
+            seen = toolbox.job_output("j1")
+            assert seen.startswith("Job j1 runs.\n")
+        assert toolbox.job_stop("j1") == "Job j1 was stopped.\n"
+        assert toolbox.bash("exit 4", background=True) == "Started job j2."
+        assert toolbox.job_output("j2", wait=60) == "Job j2 ended with exit code 4.\n"
+        assert toolbox.job_output("j3") == "Error: There is no job 'j3'; there are: j1, j2."
+    assert [told["exit_code"] for _, told in heard.events] == [None, None]

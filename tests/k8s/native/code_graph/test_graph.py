@@ -25,7 +25,7 @@ SOURCES = {
     "j/com/x/y/B.java": "package com.x.y;\npublic class B { public void g() {} }\n",
     "r/a.rb": "require_relative 'b'\nclass A\n  def x; helper; end\nend\n",
     "r/b.rb": "module B\n  def self.y; end\nend\n",
-    "c/main.c": '#include <stdio.h>\n#include "lib/money.h"\n#define MOST 3\nint main(void) { return coin_new(MOST); }\n',
+    "c/main.c": '#include <stdio.h>\n#include "lib/money.h"\n#define MOST 3\nint main() { return coin_new(MOST); }\n',
     "c/lib/money.h": "struct coin { int x; };\nint coin_new(int x);\n",
     "c/lib/money.c": '#include "money.h"\nint coin_new(int x) { return x; }\n',
     "cc/bank.cpp": '#include "bank.hpp"\nint Bank::open() { return util::count(1); }\n',

@@ -53,12 +53,21 @@ def test_files_are_added_deleted_updated_and_moved_in_one_patch() -> None:
     [
         (["*** Update File: a.py", "-    return 1", "+    return 0"], FILES["a.py"].replace("1", "0", 1)),
         (["*** Update File: a.py", "@@", "-    return 1", "+    return 2", "*** End of File"], "…two(): 2"),
-        (["*** Update File: a.py", "@@ -5,2 +5,2 @@ def two():", " def two():", "-    return 1", "+    x"], "…two(): x"),
+        (
+            ["*** Update File: a.py", "@@ -5,2 +5,2 @@ def two():", " def two():", "-    return 1", "+    x"],
+            "…two(): x",
+        ),
         (["*** Update File: a.py", "+# the end"], FILES["a.py"] + "# the end\n"),
-        (["*** Update File: a.py", "@@ def two():", "+    # here"], FILES["a.py"].replace("two():\n", "two():\n    # here\n")),
+        (
+            ["*** Update File: a.py", "@@ def two():", "+    # here"],
+            FILES["a.py"].replace("two():\n", "two():\n    # here\n"),
+        ),
         (["*** Update File: dos.txt", " one", "-two", "+zwei"], "one\r\nzwei\r\n"),
         (["*** Update File: odd.txt", "-word", "+other"], "other\nnext\n"),
-        (["*** Update File: odd.txt", " next", "+more", "", "*** Update File: odd.txt", "-more", "+less"], "word   \nnext\nless\n"),
+        (
+            ["*** Update File: odd.txt", " next", "+more", "", "*** Update File: odd.txt", "-more", "+less"],
+            "word   \nnext\nless\n",
+        ),
     ],
 )
 def test_a_hunk_is_found_by_its_lines(lines: list[str], content: str) -> None:
@@ -71,7 +80,7 @@ def test_a_hunk_is_found_by_its_lines(lines: list[str], content: str) -> None:
     ("text", "said"),
     [
         ("", 'The first line of a patch is "*** Begin Patch"'),
-        ("--- a/a.py\n+++ b/a.py\n", 'The first line of a patch is "*** Begin Patch", not \'--- a/a.py\''),
+        ("--- a/a.py\n+++ b/a.py\n", "The first line of a patch is \"*** Begin Patch\", not '--- a/a.py'"),
         ("*** Begin Patch\n*** Update File: a.py", 'The last line of a patch is "*** End Patch"'),
         (patch(), "names no file"),
         (patch("nonsense"), "Line 2 of the patch is 'nonsense'"),

@@ -96,7 +96,7 @@ def test_a_patch_changes_several_files_or_none(workspace: Workspace) -> None:
         {"change": "add", "path": "new/b.txt", "size": 2},
     ]
     assert workspace.read_file("a.txt") == "one\n2\nthree\n" and workspace.read_file("new/b.txt") == "b\n"
-    with pytest.raises(WorkspaceError, match="There is no file src/notes.md"):
+    with pytest.raises(WorkspaceError, match=r"There is no file src/notes\.md"):
         workspace.read_file("src/notes.md")
     again = ["*** Begin Patch", "*** Update File: a.txt", "-2", "+zwei", "*** Delete File: none", "*** End Patch"]
     with pytest.raises(WorkspaceError, match=r"Nothing was changed\. There is no file none"):
