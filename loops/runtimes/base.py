@@ -75,8 +75,9 @@ class TurnRequest:
     `session` names the directory of the CLI's own files ([A-Za-z0-9_-]+), so that conversations of one box do not see
     each other's credentials. `program`, split as a shell would, is the command of the `command` runtime; for the others
     it replaces the executable. `max_cost` is in US dollars. `read_only` takes the editing tools away where the CLI can;
-    the service publishes nothing of such a turn either way. `env` is added last and wins. Paths may use the
-    placeholders {home}, {workdir} and {turn_dir}, filled by the runner.
+    the service publishes nothing of such a turn either way. `images` are files in the box that belong to the prompt,
+    for agents that can show them to their model. `env` is added last and wins. Paths may use the placeholders {home},
+    {workdir} and {turn_dir}, filled by the runner.
 
     `relay` is set where `base_url` is our model gateway's and the credential its token of this turn: it leads to the
     `provider`'s usual endpoint, or to a `custom` one that the account names.
@@ -93,6 +94,7 @@ class TurnRequest:
     max_steps: int | None = None
     max_cost: float | None = None
     read_only: bool = False
+    images: tuple[str, ...] = ()
     program: str = ""
     env: Mapping[str, str] = field(default_factory=dict)
 

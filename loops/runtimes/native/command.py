@@ -31,6 +31,8 @@ def command(turn: TurnRequest) -> Invocation:
         argv += ["--max-steps", str(turn.max_steps)]
     if turn.read_only:
         argv.append("--read-only")
+    for image in turn.images:
+        argv += ["--image", image]
     if turn.resume:
         argv += ["--resume", turn.resume.id]
     return Invocation(tuple(argv), dict(turn.env), {KEY: turn.credential.secret}, stdin=turn.prompt, conversation=kept)

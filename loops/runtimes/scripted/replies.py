@@ -44,23 +44,38 @@ class Use:
     arguments: Mapping[str, Any]
 
 
-Action = Read | Write | Edit | Shell | Use
+@dataclass(frozen=True)
+class Raw:
+    """Call a tool whether it is offered or not, with arguments as they are, which need not be an object, nor JSON."""
+
+    tool: str
+    arguments: str
+
+
+Action = Read | Write | Edit | Shell | Use | Raw
 
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer: text, or an action, or both.
+    """An answer: text, or an action, or both; several actions are calls in one answer.
 
     `input`, `cached` (within `input`), `output` and `thought` (within `output`) are the tokens told.
     """
 
     text: str = ""
-    action: Action | None = None
+    action: Action | tuple[Action, ...] | None = None
     reasoning: str = ""
     input: int = 140
     cached: int = 40
     output: int = 20
     thought: int = 0
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """All of them, in order."""
+        if self.action is None:
+            return ()
+        return self.action if isinstance(self.action, tuple) else (self.action,)
 
 
 @dataclass(frozen=True)
@@ -85,7 +100,10 @@ class Wait:
 
 @dataclass(frozen=True)
 class Drop:
-    """The connection breaks in the middle of the stream."""
+    """The connection breaks in the middle of the stream: after `events` of those of `reply`."""
+
+    reply: Reply = Reply("cut off")
+    events: int = 1
 
 
 Step = Reply | Refusal | Wait | Drop

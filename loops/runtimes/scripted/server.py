@@ -5,6 +5,7 @@ import json
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
+from itertools import islice
 from typing import Any, Final, Self
 
 import uvicorn
@@ -137,7 +138,7 @@ class ModelServer:
         if isinstance(step, Refusal):
             return _refuse(told, step)
         if isinstance(step, Drop):
-            return StreamingResponse(_dropped(conversation), media_type="text/event-stream")
+            return StreamingResponse(_dropped(conversation, step), media_type="text/event-stream")
         try:
             return _send(conversation, step)
         except LookupError as error:
@@ -172,7 +173,7 @@ def _refuse(wire: WireFormat, refusal: Refusal) -> Response:
 
 def _send(conversation: Conversation, reply: Reply) -> Response:
     """Raises LookupError where the CLI offers no tool for what the script wants."""
-    wire, made = _WIRES[conversation.wire], call(reply.action, conversation) if reply.action else None
+    wire, made = _WIRES[conversation.wire], tuple(call(action, conversation) for action in reply.actions)
     if not conversation.stream:
         return JSONResponse(wire.whole(conversation, reply, made))
     return StreamingResponse(_events(wire.stream(conversation, reply, made)), media_type="text/event-stream")
@@ -184,6 +185,8 @@ def _events(told: Iterator[Event]) -> Iterator[bytes]:
         yield (f"event: {name}\n" if name else "").encode() + f"data: {text}\n\n".encode()
 
 
-async def _dropped(conversation: Conversation) -> AsyncIterator[Any]:
-    yield next(_events(_WIRES[conversation.wire].stream(conversation, Reply("cut off"), None)))
+async def _dropped(conversation: Conversation, drop: Drop) -> AsyncIterator[Any]:
+    made = tuple(call(action, conversation) for action in drop.reply.actions)
+    for event in islice(_events(_WIRES[conversation.wire].stream(conversation, drop.reply, made)), drop.events):
+        yield event
     raise ConnectionResetError("the script drops the connection here")

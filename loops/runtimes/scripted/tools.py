@@ -1,5 +1,6 @@
 """An action in the words of the tools that a CLI offers."""
 
+import json
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,22 +8,37 @@ from typing import Any
 
 from loops.runtimes import registry
 from loops.runtimes.scripted.conversation import Conversation, Tool
-from loops.runtimes.scripted.replies import Action, Edit, Read, Shell, Use, Write
+from loops.runtimes.scripted.replies import Action, Edit, Raw, Read, Shell, Use, Write
 from loops.runtimes.spec import Tools
 
 
 @dataclass(frozen=True)
 class Call:
-    """A tool call: `arguments` of a function, or the `text` of a custom tool."""
+    """A tool call: `arguments` of a function, or the `text` of a custom tool. The text of a `raw` one is what a
+    function gets for arguments.
+    """
 
     name: str
     arguments: Mapping[str, Any] | None = None
     text: str = ""
+    raw: bool = False
+
+    @property
+    def custom(self) -> bool:
+        """Whether it is one of a custom tool."""
+        return self.arguments is None and not self.raw
+
+    @property
+    def json(self) -> str:
+        """A function's arguments as they are streamed."""
+        return self.text if self.arguments is None else json.dumps(self.arguments)
 
 
 def call(action: Action, conversation: Conversation) -> Call:
     """The tool call for `action`; by a shell where the CLI has no tool for it. Raises LookupError without any."""
     offered = conversation.tools
+    if isinstance(action, Raw):
+        return Call(action.tool, text=action.arguments, raw=True)
     if isinstance(action, Use):
         if action.tool not in offered:
             raise LookupError(f"The CLI offers no tool {action.tool!r}; it offers: {', '.join(offered) or 'none'}.")

@@ -1,8 +1,12 @@
 """Our own loop as a program in a box, with a script instead of a model."""
 
+import base64
+import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,8 +14,9 @@ from k8s.runner import protocol
 from loops.runtimes import registry
 from loops.runtimes.base import Credential, ProcessEnd, TurnRequest
 from loops.runtimes.scripted.brain import Script
-from loops.runtimes.scripted.replies import Reply, Write
+from loops.runtimes.scripted.replies import Drop, Raw, Read, Refusal, Reply, Shell, Step, Use, Write
 from loops.runtimes.scripted.server import ModelServer
+from loops.runtimes.spec import Wire
 from tests.loops.runtimes.box import Box
 from tests.loops.runtimes.real import KEY, RealCli
 
@@ -53,22 +58,101 @@ def test_nothing_survives_a_cancel_in_the_middle_of_a_tool(native: RealCli) -> N
     assert done.result.exit_code == 130
 
 
-def test_it_speaks_anthropics_protocol_too(tmp_path: Path) -> None:
-    with ModelServer({"x": Script(Reply("", Write("b.txt", "b\n")), Reply("Made it."))}) as server:
-        turn = TurnRequest(
-            prompt="Make b.txt.",
-            model="scripted-1",
-            provider="anthropic",
-            base_url=server.base_url("x", "messages"),
-            credential=Credential("api_key", KEY),
-            program=PROGRAM,
-        )
+WIRES: dict[Wire, str] = {"chat": "elsewhere", "messages": "anthropic", "responses": "openai"}
+"""Protocols, and a provider with whom each is spoken."""
+
+
+def turn_at(server: ModelServer, wire: Wire, **more: Any) -> TurnRequest:
+    """A turn whose model is asked by `wire`, through the gateway as far as it can see."""
+    return TurnRequest(
+        prompt="Make b.txt.",
+        model="gpt-5" if wire == "responses" else "scripted-1",
+        provider=WIRES[wire],
+        base_url=server.base_url(wire, wire),
+        relay="provider",
+        credential=Credential("api_key", KEY),
+        program=PROGRAM,
+        **more,
+    )
+
+
+PLAN = Use("update_plan", {"items": [{"text": "Make b.txt", "state": "active"}]})
+HOSTILE: tuple[Step, ...] = (
+    Reply("I begin.", (PLAN, Write("b.txt", "b\n"), Read("none.txt")), reasoning="One and the other."),
+    Reply("", (Raw("no_such_tool", "{}"), Raw("read_file", "{not json"), Read("b.txt"))),
+    Drop(Reply("Half", Write("c.txt", "c\n" * 500)), events=4),
+    Reply("", (Raw("glob", "[1]"), Raw("grep", '"text"'), Raw("read_file", '{"path": {"a": 1}}'))),
+    Reply(""),
+    Reply("", Shell("cat b.txt")),
+    Refusal(400, "This model's maximum context length is 8192 tokens.", kind="context_length_exceeded"),
+    Reply("Made it."),
+)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_hostile_model_is_told_what_was_wrong_and_goes_on_to_its_answer(wire: Wire, tmp_path: Path) -> None:
+    kind = "prompt_too_long" if wire == "messages" else "context_length_exceeded"
+    steps = [replace(step, kind=kind) if isinstance(step, Refusal) else step for step in HOSTILE]
+    if wire == "messages":
+        steps = [
+            replace(step, message="prompt is too long", kind="") if isinstance(step, Refusal) else step
+            for step in steps
+        ]
+    with ModelServer({wire: Script(*steps)}) as server:
         box = Box(tmp_path)
-        ran = box.run(registry.get("native"), turn)
-        asked = server.requests("x")
-    assert (ran.outcome.message, ran.exit_code) == ("Made it.", 0)
-    assert (box.workdir / "b.txt").read_text() == "b\n"
-    assert asked[0].wire == "messages" and asked[0].key == KEY
+        ran = box.run(registry.get("native"), turn_at(server, wire))
+        asked = server.requests(wire)
+    assert (ran.outcome.message, ran.outcome.error, ran.exit_code) == ("Made it.", None, 0)
+    assert (box.workdir / "b.txt").read_text() == "b\n" and not (box.workdir / "c.txt").exists()
+    assert (
+        len(asked) == len(HOSTILE) and {each.key for each in asked} == {KEY} and {each.wire for each in asked} == {wire}
+    )
+    told = [event.payload for event in ran.events if event.kind == "tool_completed"]
+    assert [each["ok"] for each in told].count(True) == 4, "the plan, the file, its reading, its listing"
+    assert [event.payload["items"] for event in ran.events if event.kind == "plan"] == [
+        [{"text": "Make b.txt", "state": "active"}]
+    ]
+    assert len(asked[-1].said) == 1 and "Go on." in asked[-1].said[0].text, "it goes on with a summary"
+
+
+def test_what_the_model_thought_goes_back_to_openai_encrypted_and_nothing_is_stored_there(tmp_path: Path) -> None:
+    steps = (Reply("", Write("b.txt", "b\n"), reasoning="First the file."), Reply("Made it.", reasoning="Done."))
+    with ModelServer({"responses": Script(*steps)}) as server:
+        ran = Box(tmp_path).run(registry.get("native"), turn_at(server, "responses"))
+        first, second = (each.body for each in server.requests("responses"))
+    assert ran.outcome.message == "Made it."
+    assert first["store"] is second["store"] is False and "reasoning.encrypted_content" in first["include"]
+    kinds = [item.get("type", "message") for item in second["input"]]
+    assert kinds == ["message", "reasoning", "function_call", "function_call_output"]
+    assert second["input"][1]["encrypted_content"]
+    assert [event.payload["text"] for event in ran.events if event.kind == "reasoning"] == ["First the file.", "Done."]
+
+
+def test_anthropic_is_told_what_to_keep_in_its_cache(tmp_path: Path) -> None:
+    with ModelServer({"messages": Script(Reply("", Read("a")), Reply("", Read("b")), Reply("Done."))}) as server:
+        Box(tmp_path).run(registry.get("native"), turn_at(server, "messages"))
+        bodies = [each.body for each in server.requests("messages")]
+    for body in bodies:
+        assert body["tools"][-1]["cache_control"] and body["system"][-1]["cache_control"]
+        assert body["messages"][-1]["content"][-1]["cache_control"], "all that was said so far"
+
+
+IMAGE = b"\x89PNG\r\n\x1a\nscreenshot"
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_images_of_a_task_are_shown_to_the_model_and_one_that_takes_none_goes_on_without(
+    wire: Wire, tmp_path: Path
+) -> None:
+    blind = Refusal(400, "image input is not supported")
+    with ModelServer({wire: Script(blind, Reply("", Read("a")), Reply("Done."))}) as server:
+        box = Box(tmp_path)
+        (tmp_path / "shot.png").write_bytes(IMAGE)
+        (tmp_path / "evil.png").write_bytes(b"<svg/>")
+        images = (str(tmp_path / "shot.png"), str(tmp_path / "evil.png"))
+        ran = box.run(registry.get("native"), turn_at(server, wire, images=images))
+        shown = [base64.b64encode(IMAGE).decode() in json.dumps(each.body) for each in server.requests(wire)]
+    assert (ran.outcome.message, shown) == ("Done.", [True, False, False])
 
 
 def test_an_unknown_conversation_can_be_begun_anew() -> None:

@@ -7,7 +7,18 @@ from typing import Any
 from loops.runtimes.scripted.conversation import Conversation, Said, Tool
 from loops.runtimes.scripted.replies import Refusal, Reply
 from loops.runtimes.scripted.tools import Call
-from loops.runtimes.scripted.wires.wire import JSON, Event, WireFormat, identity, named, parameters, pieces, text_of
+from loops.runtimes.scripted.wires.chat_rules import check
+from loops.runtimes.scripted.wires.wire import (
+    JSON,
+    Calls,
+    Event,
+    WireFormat,
+    identity,
+    named,
+    parameters,
+    pieces,
+    text_of,
+)
 
 _KINDS = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 
@@ -19,6 +30,7 @@ def error(refusal: Refusal) -> JSON:
 
 
 def _said(body: Mapping[str, Any]) -> Iterator[Said]:
+    check(body)
     for message in body.get("messages") or []:
         calls = tuple(str(call["function"]["name"]) for call in message.get("tool_calls") or [])
         role = message.get("role")
@@ -58,15 +70,15 @@ def _usage(reply: Reply) -> JSON:
     }
 
 
-def _whole(conversation: Conversation, reply: Reply, call: Call | None) -> JSON:
+def _whole(conversation: Conversation, reply: Reply, calls: Calls) -> JSON:
     message: JSON = {"role": "assistant", "content": reply.text or None}
-    if call:
-        message["tool_calls"] = [_function(call)]
-    choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if call else "stop"}
+    if calls:
+        message["tool_calls"] = [_function(call) for call in calls]
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop"}
     return _chunk(conversation, "chat.completion", [choice]) | {"usage": _usage(reply)}
 
 
-def _stream(conversation: Conversation, reply: Reply, call: Call | None) -> Iterator[Event]:
+def _stream(conversation: Conversation, reply: Reply, calls: Calls) -> Iterator[Event]:
     def chunk(delta: JSON, finish: str | None = None) -> JSON:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
         return _chunk(conversation, "chat.completion.chunk", [choice])
@@ -74,9 +86,9 @@ def _stream(conversation: Conversation, reply: Reply, call: Call | None) -> Iter
     yield None, chunk({"role": "assistant", "content": ""})
     for piece in pieces(reply.text):
         yield None, chunk({"content": piece})
-    if call:
-        yield None, chunk({"tool_calls": [{"index": 0, **_function(call)}]})
-    yield None, chunk({}, "tool_calls" if call else "stop")
+    for at, call in enumerate(calls):
+        yield None, chunk({"tool_calls": [{"index": at, **_function(call)}]})
+    yield None, chunk({}, "tool_calls" if calls else "stop")
     yield None, _chunk(conversation, "chat.completion.chunk", []) | {"usage": _usage(reply)}
     yield None, "[DONE]"
 

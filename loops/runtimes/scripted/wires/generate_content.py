@@ -8,8 +8,7 @@ from typing import Any
 
 from loops.runtimes.scripted.conversation import Conversation, Said, Tool
 from loops.runtimes.scripted.replies import Refusal, Reply
-from loops.runtimes.scripted.tools import Call
-from loops.runtimes.scripted.wires.wire import JSON, BadRequest, Event, WireFormat, parameters, pieces
+from loops.runtimes.scripted.wires.wire import JSON, BadRequest, Calls, Event, WireFormat, parameters, pieces
 
 _STATUS = {
     400: "INVALID_ARGUMENT",
@@ -107,24 +106,23 @@ def _chunk(conversation: Conversation, reply: Reply, part: JSON | None, *, last:
     return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": conversation.model}
 
 
-def _parts(reply: Reply, call: Call | None, size: int) -> list[JSON]:
+def _parts(reply: Reply, calls: Calls, size: int) -> list[JSON]:
     parts: list[JSON] = [{"text": reply.reasoning, "thought": True}] if reply.reasoning else []
     parts += [{"text": piece} for piece in pieces(reply.text, size)]
-    if call:
-        parts.append({"functionCall": {"name": call.name, "args": dict(call.arguments or {})}})
+    parts += [{"functionCall": {"name": call.name, "args": dict(call.arguments or {})}} for call in calls]
     return parts
 
 
-def _stream(conversation: Conversation, reply: Reply, call: Call | None) -> Iterator[Event]:
-    parts = _parts(reply, call, 24)
+def _stream(conversation: Conversation, reply: Reply, calls: Calls) -> Iterator[Event]:
+    parts = _parts(reply, calls, 24)
     for part in parts:
         yield None, _chunk(conversation, reply, part, last=False)
     yield None, _chunk(conversation, reply, None, last=True)
 
 
-def _whole(conversation: Conversation, reply: Reply, call: Call | None) -> JSON:
+def _whole(conversation: Conversation, reply: Reply, calls: Calls) -> JSON:
     told = _chunk(conversation, reply, None, last=True)
-    told["candidates"][0]["content"]["parts"] = _parts(reply, call, max(1, len(reply.text)))
+    told["candidates"][0]["content"]["parts"] = _parts(reply, calls, max(1, len(reply.text)))
     return told
 
 

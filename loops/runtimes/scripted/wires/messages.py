@@ -1,13 +1,12 @@
 """Anthropic's Messages API. Only what the CLIs need to see (observed with Claude Code 2.1)."""
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from loops.runtimes.scripted.conversation import Conversation, Said, Tool
 from loops.runtimes.scripted.replies import Refusal, Reply
-from loops.runtimes.scripted.tools import Call
-from loops.runtimes.scripted.wires.wire import JSON, Event, WireFormat, identity, parameters, pieces, text_of
+from loops.runtimes.scripted.wires.messages_rules import check
+from loops.runtimes.scripted.wires.wire import JSON, Calls, Event, WireFormat, identity, parameters, pieces, text_of
 
 _KINDS = {
     400: "invalid_request_error",
@@ -27,6 +26,7 @@ def _error(refusal: Refusal) -> JSON:
 
 
 def _said(body: Mapping[str, Any]) -> Iterator[Said]:
+    check(body)
     for message in body.get("messages") or []:
         content = message.get("content")
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content or []
@@ -56,14 +56,14 @@ def _message(conversation: Conversation, reply: Reply, blocks: list[JSON], stop:
     return {**told, "content": blocks, "stop_reason": stop, "stop_sequence": None, "usage": usage}
 
 
-def _whole(conversation: Conversation, reply: Reply, call: Call | None) -> JSON:
+def _whole(conversation: Conversation, reply: Reply, calls: Calls) -> JSON:
     blocks: list[JSON] = [{"type": "text", "text": reply.text}] if reply.text else []
-    if call:
+    for call in calls:
         blocks.append({"type": "tool_use", "id": identity("toolu"), "name": call.name, "input": call.arguments or {}})
-    return _message(conversation, reply, blocks, "tool_use" if call else "end_turn")
+    return _message(conversation, reply, blocks, "tool_use" if calls else "end_turn")
 
 
-def _stream(conversation: Conversation, reply: Reply, call: Call | None) -> Iterator[Event]:
+def _stream(conversation: Conversation, reply: Reply, calls: Calls) -> Iterator[Event]:
     def event(kind: str, **data: Any) -> Event:
         return kind, {"type": kind, **data}
 
@@ -75,13 +75,14 @@ def _stream(conversation: Conversation, reply: Reply, call: Call | None) -> Iter
             yield event("content_block_delta", index=at, delta={"type": "text_delta", "text": piece})
         yield event("content_block_stop", index=at)
         at += 1
-    if call:
+    for call in calls:
         block = {"type": "tool_use", "id": identity("toolu"), "name": call.name, "input": {}}
         yield event("content_block_start", index=at, content_block=block)
-        for piece in pieces(json.dumps(call.arguments or {}), 200):
+        for piece in pieces(call.json or "{}", 200):
             yield event("content_block_delta", index=at, delta={"type": "input_json_delta", "partial_json": piece})
         yield event("content_block_stop", index=at)
-    stop = {"stop_reason": "tool_use" if call else "end_turn", "stop_sequence": None}
+        at += 1
+    stop = {"stop_reason": "tool_use" if calls else "end_turn", "stop_sequence": None}
     yield event("message_delta", delta=stop, usage={"output_tokens": reply.output})
     yield event("message_stop")
 

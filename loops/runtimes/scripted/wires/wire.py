@@ -1,6 +1,5 @@
 """What one protocol is to the scripted model."""
 
-import json
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,6 +10,9 @@ from loops.runtimes.scripted.replies import Refusal, Reply
 from loops.runtimes.scripted.tools import Call
 
 JSON = dict[str, Any]
+Calls = tuple[Call, ...]
+THOUGHT = "t-"
+"""Begins the ids, behind their prefix, of items that were thought about: nothing has to be remembered of them."""
 Event = tuple[str | None, JSON | str]
 
 
@@ -28,8 +30,8 @@ class WireFormat:
     said: Callable[[Mapping[str, Any]], Iterator[Said]]
     tools: Callable[[Mapping[str, Any]], Iterator[Tool]]
     system: Callable[[Mapping[str, Any]], str]
-    stream: Callable[[Conversation, Reply, Call | None], Iterator[Event]]
-    whole: Callable[[Conversation, Reply, Call | None], JSON]
+    stream: Callable[[Conversation, Reply, Calls], Iterator[Event]]
+    whole: Callable[[Conversation, Reply, Calls], JSON]
     error: Callable[[Refusal], JSON]
 
 
@@ -45,7 +47,13 @@ def pieces(text: str, size: int = 24) -> Iterator[str]:
 
 def named(call: Call, place: str) -> JSON:
     """A call with its arguments as text, which is put in `place`."""
-    return {"name": call.name, place: call.text if call.arguments is None else json.dumps(call.arguments)}
+    return {"name": call.name, place: call.json}
+
+
+def reasoning_of(item: str) -> str:
+    """The id of the thoughts that an item of this id needs beside it in a later request; empty: none."""
+    prefix, _, rest = item.partition("_")
+    return f"rs_{rest}" if rest.startswith(THOUGHT) and prefix != "rs" else ""
 
 
 def parameters(schema: object) -> frozenset[str]:
