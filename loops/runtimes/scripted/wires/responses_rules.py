@@ -8,6 +8,7 @@ from loops.runtimes.scripted.wires.wire import JSON, BadRequest, reasoning_of
 
 _CALLS = {"function_call": "function call", "custom_tool_call": "custom tool call"}
 _OUTPUTS = {"function_call_output": "function call output", "custom_tool_call_output": "custom tool call output"}
+_FOLLOWING = (*_CALLS, "message", "reasoning")
 _TEXTS = {"assistant": ("output_text", "refusal"), "": ("input_text", "input_image", "input_file")}
 
 
@@ -58,7 +59,8 @@ def _reasoning(item: JSON, following: JSON, *, stored: bool) -> None:
             f"Item with id '{item.get('id')}' not found. Items are not persisted when `store` is set to false. Try "
             "again with `store` set to true, or remove this item from your input."
         )
-    if following.get("type", "message") not in (*_CALLS, "message", "reasoning") or following.get("role") == "user":
+    last = following.get("type", "message" if following else "") not in _FOLLOWING or following.get("role") == "user"
+    if item.get("id") and last:
         raise BadRequest(
             f"Item '{item.get('id')}' of type 'reasoning' was provided without its required following item."
         )
