@@ -6,6 +6,7 @@ from typing import Any
 from pydantic_ai import Agent
 from pydantic_ai.exceptions import AgentRunError, UserError
 from pydantic_ai.messages import (
+    BinaryContent,
     ModelMessage,
     ModelRequest,
     ModelResponse,
@@ -13,12 +14,12 @@ from pydantic_ai.messages import (
     TextPart,
     ToolCallPart,
     ToolReturnPart,
-    UserContent,
     UserPromptPart,
 )
 from pydantic_ai.models import Model
 
 from k8s.native.events import Events
+from k8s.native.images import with_images
 from k8s.native.tools import clip
 
 WINDOW = 128_000
@@ -54,7 +55,7 @@ def full(messages: Sequence[ModelMessage], window: int, share: float = SHARE) ->
 async def compacted(
     messages: Sequence[ModelMessage],
     prompt: str,
-    images: Sequence[UserContent],
+    images: Sequence[BinaryContent],
     model: Model,
     window: int,
     told: Events,
@@ -70,7 +71,7 @@ async def compacted(
     except (AgentRunError, UserError):
         summary = ""
     text = _GO_ON.format(prompt, summary or transcript(messages, window // 4))
-    return [ModelRequest(parts=[UserPromptPart([text, *images] if images else text)])]
+    return [ModelRequest(parts=[UserPromptPart(with_images(text, images))])]
 
 
 def transcript(messages: Sequence[ModelMessage], limit: int) -> str:

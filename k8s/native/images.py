@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pydantic_ai.messages import BinaryContent, ModelMessage, ModelRequest, UserPromptPart
+from pydantic_ai.messages import BinaryContent, ModelMessage, ModelRequest, UserContent, UserPromptPart
 
 MOST_IMAGES = 5
 LARGEST_IMAGE = 3_500_000
@@ -33,6 +33,11 @@ def media_type(content: bytes) -> str | None:
     if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
         return "image/webp"
     return next((kind for start, kind in _TYPES if content.startswith(start)), None)
+
+
+def with_images(text: str, images: Sequence[BinaryContent]) -> str | list[UserContent]:
+    """A prompt: plain text where there are none, which every server takes."""
+    return [text, *images] if images else text
 
 
 def holds_images(messages: Sequence[ModelMessage]) -> bool:

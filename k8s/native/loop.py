@@ -22,7 +22,7 @@ from pydantic_ai.tools import Tool as ModelTool
 from k8s.native.code_graph.graph import CodeGraph
 from k8s.native.compaction import WINDOW, compacted, full
 from k8s.native.events import Events
-from k8s.native.images import holds_images, without_images
+from k8s.native.images import holds_images, with_images, without_images
 from k8s.native.tools import Emit, Toolbox
 from k8s.native.workspaces.diffs import changed_files
 from k8s.native.workspaces.workspace import Workspace
@@ -162,7 +162,7 @@ class _Run:
     async def _go_on(self) -> str:
         """From the last message that is whole. Answers without words and calls are no steps."""
         limits = UsageLimits(request_limit=self._options.max_steps)
-        prompt = [self._options.instruction, *self._images] if self._images else self._options.instruction
+        prompt = with_images(self._options.instruction, self._images)
         async with self._agent.iter(
             None if self._begun else prompt,
             message_history=self.messages or None,

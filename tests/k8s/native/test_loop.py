@@ -239,7 +239,7 @@ async def test_tools_that_only_read_run_side_by_side() -> None:
     assert {told["output"] for told in heard.of("tool_completed")} == {"text", "a"}
 
 
-async def test_of_parallel_calls_one_that_fails_leaves_the_others_their_results() -> None:
+async def test_of_parallel_calls_one_that_fails_leaves_the_others_their_results(tmp_path: Path) -> None:
     heard, workspace = Heard(), MemoryWorkspace({"a": "red"}, {"make": Executed(0, "made\n", "")})
     calls = {
         "bash": {"command": "make"},
@@ -255,7 +255,8 @@ async def test_of_parallel_calls_one_that_fails_leaves_the_others_their_results(
         "bash": True, "no_such_tool": False, "read_file": False, "glob": False, "grep": False, "edit_file": True,
     }  # fmt: skip
     assert workspace.read_file("a") == "green" and workspace.ran == ["make"]
-    history.ModelMessagesTypeAdapter.dump_json(result.messages)
+    history.write(tmp_path, "kept", result.messages)
+    assert history.read(tmp_path, "kept")
 
 
 TOO_LONG = ModelContextWindowExceededError("m", "prompt is too long")
