@@ -1,6 +1,7 @@
 """What the guard finds of secrets: in names, links and archives, however written, behind any number of old ones."""
 
 import base64
+import binascii
 import bz2
 import codecs
 import gzip
@@ -129,6 +130,21 @@ KNOWN_ONLY: dict[str, Callable[[bytes], bytes]] = {
     "spaced": lambda data: " ".join(data.decode()).encode(),
     "zero-width": lambda data: "\u200b".join(data.decode()).encode(),
     "full-width": lambda data: "".join(chr(byte + 0xFEE0) for byte in data).encode(),
+    "accents": lambda data: "\u0301".join(data.decode()).encode(),
+    "tags": lambda data: "".join(chr(0xE0000 + byte) for byte in data).encode(),
+    "variation selectors": lambda data: ("x" + "".join(chr(0xE0100 + byte - 16) for byte in data)).encode(),
+    "Braille": lambda data: "".join(chr(0x2800 + byte) for byte in data).encode(),
+    "CSS": lambda data: "".join(f"\\{byte:06x} " for byte in data).encode(),
+    "U+": lambda data: " ".join(f"U+{byte:04X}" for byte in data).encode(),
+    "chr": lambda data: "+".join(f"chr({byte})" for byte in data).encode(),
+    "numbers backwards": lambda data: str(list(data)[::-1]).encode(),
+    "words of a little-endian machine": lambda data: ", ".join(
+        f"0x{data[at : at + 4][::-1].hex()}" for at in range(0, len(data), 4)
+    ).encode(),
+    "a number": lambda data: str(int.from_bytes(data)).encode(),
+    "rot47": lambda data: bytes(33 + (byte + 14) % 94 if 33 <= byte < 127 else byte for byte in data),
+    "base32hex": base64.b32hexencode,
+    "uuencode": lambda data: b"begin 644 a\n" + binascii.b2a_uu(data) + b"`\nend\n",
     "a dump": dumped,
     "two strings": lambda data: b'"' + halves(data, b'" + "') + b'"',
     "two lines": lambda data: halves(data, b"\n"),
@@ -150,6 +166,12 @@ async def test_a_given_secret_is_refused_also_where_only_its_letters_tell(tmp_pa
         found = await turn.found(redactor=Redactor([secret]))
         assert set(codes(found.refusals)) == {"secret"}
         assert secret not in repr(found)
+
+
+async def test_a_given_value_of_many_kilobytes_is_looked_for_like_a_short_one(tmp_path: Path) -> None:
+    secret = "".join(chr(33 + number * 7919 % 94) for number in range(20_000))
+    found = await Turn(tmp_path, {}, {"a.txt": secret[::-1]}).found(redactor=Redactor([secret]))
+    assert codes(found.refusals) == ["secret"]
 
 
 @pytest.mark.parametrize("write", [str, lambda half: base64.b64encode(half.encode()).decode()], ids=["plain", "base64"])
