@@ -5,56 +5,20 @@ import ctypes
 import os
 import signal
 import socket
-import textwrap
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from k8s.boxes import BoxesUnavailable, BoxSpec
 from k8s.local import LocalBoxes
 from k8s.runner import protocol
 from k8s.runner.processes import process_tree
-from k8s.runner.processes.walls import BWRAP, PROCESSES, UNSHARE
+from k8s.runner.processes.walls import BWRAP, PROCESSES
 from tests.attacks import namespaces
-from tests.k8s.runner.conftest import Box, server, service
-from tests.k8s.runner.double import BOX, BOX_TOKEN, Service, Told
+from tests.attacks.walled import SERVICES_SECRET, Walled, printed, server, service, walled
+from tests.k8s.runner.double import BOX_TOKEN
 from tests.tools import need
 
-__all__ = ["server", "service"]
-SERVICES_SECRET = "secret-of-the-service-itself"
-
-
-class Walled(Box):
-    """A box behind walls, in which agents run at once, one after the other."""
-
-    async def run(self, script: str, sha: str | None = None, **about: object) -> tuple[Told, protocol.Result]:
-        told = self.give(textwrap.dedent(script), sha, **about)
-        return told, await asyncio.to_thread(self.service.result, told)
-
-
-@pytest.fixture(params=[BWRAP, UNSHARE])
-async def walled(
-    request: pytest.FixtureRequest, tmp_path: Path, service: Service, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Walled]:
-    kind: str = request.param
-    need(kind)
-    monkeypatch.setenv("GREENLOOP_WEBHOOK_SECRETS", SERVICES_SECRET)
-    boxes = LocalBoxes(tmp_path / "boxes", walls=kind)
-    try:
-        assert boxes.walls == kind
-    except BoxesUnavailable:
-        pytest.skip(f"this machine permits no namespaces: {kind} is here, and fails")
-    made = Walled(tmp_path, service)
-    made.home = tmp_path / "boxes" / BOX / "home"
-    spec = BoxSpec(name=BOX, owner_key="1/2", token=BOX_TOKEN, service_url=service.url, labels={})
-    assert (await boxes.ensure(spec)).usable
-    yield made
-    await boxes.delete_home(BOX)
-
-
-def printed(told: Told) -> str:
-    return told.output.decode()
+__all__ = ["server", "service", "walled"]
 
 
 async def test_a_turn_works_behind_the_walls_with_its_checkout_history_and_evidence(walled: Walled) -> None:
@@ -326,87 +290,6 @@ async def test_an_agent_holds_no_connection_of_the_runners_and_gets_to_no_socket
             """
         )
     assert printed(told).splitlines() == ["0 1 2", *["refused"] * 7], result.stderr_tail
-
-
-@pytest.mark.parametrize("name", [".gitignore", ".gitattributes", "a", "d"])
-async def test_a_fifo_in_the_place_of_a_file_hangs_nothing_and_is_named(walled: Walled, name: str) -> None:
-    sha = walled.commit({"a": "1", ".gitignore": "*.log\n", ".gitattributes": "*.txt text\n", "d/f": "1"})
-    _, result = await walled.run(f"rm -rf {name}; mkfifo {name}; echo new > b", sha)
-    assert [change.path for change in result.changes if change.sha] == ["b"], result
-    assert f"{name} (a FIFO)" in result.left_out
-
-
-async def test_a_device_and_a_socket_in_the_tree_are_named_and_not_read(walled: Walled) -> None:
-    _, result = await walled.run(
-        """
-        exec /usr/bin/python3 - <<'X'
-        import os, socket, stat
-        # the one device that anybody may make
-        os.mknod("device", stat.S_IFCHR | 0o666, os.makedev(0, 0))
-        socket.socket(socket.AF_UNIX).bind("listens")
-        open("b", "w").write("new")
-        X
-        """,
-        walled.commit({"a": "1"}),
-    )
-    assert [change.path for change in result.changes] == ["b"], result
-    assert {"device (a device)", "listens (a socket)"} <= set(result.left_out)
-
-
-async def test_a_nested_repository_runs_nothing_as_the_runner(walled: Walled) -> None:
-    sha = walled.commit({"a": "1", "d/f": "1"})
-    _, result = await walled.run(
-        """
-        cd d; git init -q; echo '* filter=x' > .gitattributes
-        git config filter.x.clean "sh -c 'id > /tmp/ran; touch ~/ran; cat'"
-        git config core.fsmonitor "touch ~/ran"
-        echo 2 > f; git add f; git -c user.name=x -c user.email=x commit -qm x
-        rm -f ~/ran; cd ..
-        printf '[submodule "d"]\\n\\tpath = d\\n\\turl = x\\n\\tupdate = !touch ~/ran\\n' > .gitmodules
-        """,
-        sha,
-    )
-    assert {change.path for change in result.changes} == {".gitmodules", "d/f"}
-    assert "d/ (a repository of its own)" in result.left_out
-    assert not [folder for folder, _, files in os.walk(walled.home) if "ran" in files]
-
-
-async def test_what_a_turn_leaves_in_its_home_is_not_there_in_the_next_but_for_downloads(walled: Walled) -> None:
-    await walled.run(
-        """
-        cd; for file in .bashrc .profile .gitconfig .npmrc .claude/settings.json .codex/config.toml .cargo/config.toml \
-            .config/opencode/plugin/x.js .gradle/init.d/x.gradle .m2/settings.xml .local/bin/git go/bin/go \
-            .local/lib/python3.11/site-packages/usercustomize.py .npm/_npx/x .npm/_cacache/kept .cache/pip/kept; do
-            mkdir -p $(dirname $file); echo evil > $file
-        done
-        mkdir ../beside ../caches/evil; echo evil > ../caches/x; ln -s / ../link
-        echo evil | tee /tmp/evil /var/tmp/evil /dev/shm/evil > /dev/null
-        """
-    )
-    told, _ = await walled.run("cd; find -L . -type f; ls ..; ls ../caches; ls -A /tmp /var/tmp /dev/shm | grep evil")
-    names = ["caches", "home", "cargo", "go", "gradle", "maven", "npm", "pip"]
-    assert sorted(printed(told).split()) == sorted(["./.npm/_cacache/kept", "./.cache/pip/kept", *names])
-
-
-async def test_deleting_the_home_costs_the_next_turn_nothing(walled: Walled) -> None:
-    sha = walled.commit({"a": "1"})
-    for harm in ("rm -rf ~ ..", "chmod 000 ~", "rm -rf ../caches; ln -s / ../caches", "mv ~ ../x; touch ~"):
-        _, result = await walled.run(f"cd; {harm}; exit 0", sha)
-        assert result.reason == protocol.EXITED, (harm, result.message)
-    told, result = await walled.run("cat a; ls -A ~/.cache; touch ~/.cache/pip/x && echo fine", sha)
-    assert printed(told).split() == ["1pip", "fine"], result.message
-
-
-async def test_files_that_nobody_may_read_are_read_or_named_and_never_stop_a_turn(walled: Walled) -> None:
-    sha = walled.commit({"a": "1", "d/f": "1"})
-    _, result = await walled.run("echo 2 > a; chmod 000 a; echo 2 > d/f; chmod 000 d; echo n > n; chmod 000 n", sha)
-    assert {change.path: change.mode for change in result.changes} == dict.fromkeys(("a", "d/f", "n"), "100644")
-    deep = 'python3 -c \'import os\nfor _ in range(3000): os.mkdir("x"); os.chdir("x")\'; touch b'
-    _, result = await walled.run(deep, sha)
-    assert [change.path for change in result.changes] == ["b"]
-    assert any("folders in one another" in each for each in result.left_out)
-    _, result = await walled.run("cat a", sha)
-    assert result.exit_code == 0
 
 
 async def test_a_runner_started_by_root_never_runs_an_agent_as_root(walled: Walled) -> None:

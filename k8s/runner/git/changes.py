@@ -200,6 +200,8 @@ def _usable(paths: Iterable[bytes], left_out: list[str]) -> list[bytes]:
             left_out.append(f"{shown(path)} (its name is not UTF-8)")
         elif b"\n" in path:
             left_out.append(f"{shown(path)} (its name holds a newline)")
+        elif b".git" in path.lower().split(b"/"):
+            left_out.append(f"{shown(path)} (git takes no such name)")
         else:
             usable.append(path)
     return usable
