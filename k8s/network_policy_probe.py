@@ -4,12 +4,14 @@ A NetworkPolicy that no network plugin enforces is accepted all the same, so onl
 """
 
 import asyncio
+import inspect
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from k8s import connecting
 from k8s.boxes import BoxSpec
 from k8s.cluster import Cluster
 from k8s.identity import RUNNER, instance_labels
@@ -26,30 +28,30 @@ PAUSE = 0.5
 OF_BOXES = ("token", "socket")
 """Volumes of a box that a pod which only tries has no use for."""
 
-# It ends as a failure, so that its last words come into the pod's status: no right to read logs is needed.
-TRY = """
-import json, socket, sys, time
-service, forbidden, settle = json.loads(sys.argv[1])
-def reach(place):
-    host, _, port = place.rpartition(":")
-    try:
-        # every address of the name, of either protocol, one after the other
-        socket.create_connection((host.strip("[]"), int(port)), 4).close()
-    except OSError as error:
-        return str(error) or type(error).__name__
-    return ""
-time.sleep(settle)
-told = {"service": reach(service), "reached": [place for place in forbidden if not reach(place)]}
-sys.exit("\\n" + json.dumps(told))
-"""
+PROTOCOLS = ("IPv4", "IPv6")
 
 
 @dataclass(frozen=True)
-class Reach:
-    """`service`: why a box cannot reach the service, empty if it can; `reached`: where it should not have come."""
+class Tried:
+    """What a box found: of each place, by protocol, why it takes no connection, which is empty where it does.
 
-    service: str
-    reached: tuple[str, ...]
+    A protocol in which a place has no address is not there. `status` is what the service answered a request with, 0
+    where it did not, or was not asked.
+    """
+
+    places: Mapping[str, Mapping[str, str]]
+    status: int = 0
+
+    def by(self, place: str) -> list[str]:
+        """The protocols by which the place is reached."""
+        return [protocol for protocol, why in self.places[place].items() if not why]
+
+    def why_not(self, place: str) -> str:
+        """Why the place is not reached, empty where it is."""
+        if self.by(place):
+            return ""
+        found = [f"{why} ({protocol})" for protocol, why in self.places[place].items()]
+        return ", ".join(found) or "its name is not found"
 
 
 class ProbeFailed(Exception):
@@ -87,17 +89,17 @@ async def reach(
     instance: str,
     options: PodOptions,
     *,
-    service: str,
-    forbidden: Sequence[str],
+    places: Sequence[str],
+    path: str = "",
     seconds: float,
     settle: float | None = None,
-) -> Reach:
-    """Start a small box that tries `service` and every `forbidden` place; it is deleted again.
+) -> Tried:
+    """Start a small box that tries every place, and asks the first for `path` by plain HTTP; it is deleted again.
 
     Each is `host:port`, with an IPv6 address in brackets.
     Raises ProbeFailed, ClusterUnreachable and ClusterError.
     """
-    pod = probe_pod(instance, options, [service, list(forbidden), SETTLE_SECONDS if settle is None else settle])
+    pod = probe_pod(instance, options, [list(places), path, SETTLE_SECONDS if settle is None else settle])
     name = pod["metadata"]["name"]
     await cluster.create(pod)
     status: Object = {}
@@ -107,7 +109,7 @@ async def reach(
                 found = await cluster.get("Pod", name) or {}
                 status = found.get("status") or {}
                 if status.get("phase") in ("Succeeded", "Failed"):
-                    return _told(status)
+                    return _told(places, status)
                 await asyncio.sleep(PAUSE)
     except TimeoutError:
         why = _waiting(status) or f"its pod is {status.get('phase', 'gone')}"
@@ -120,7 +122,7 @@ def probe_pod(instance: str, options: PodOptions, arguments: list[Any]) -> Objec
     """A pod that policies and nodes take for a box, without a home and without a secret."""
     name = f"gl-probe-{secrets.token_hex(4)}"
     little = Resources(requests={"cpu": "10m", "memory": "32Mi"}, limits={"memory": "128Mi"})
-    command = ["python3", "-c", TRY, json.dumps(arguments)]
+    command = ["python3", "-c", inspect.getsource(connecting), json.dumps(arguments)]
     slim = options.model_copy(update={"home": Home(size=""), "runner_resources": little, "command": command})
     labels = {"instance": instance, "installation": "0"}
     pod = box_pod(instance, BoxSpec(name=name, owner_key="", labels=labels, token="", service_url=""), slim)
@@ -133,12 +135,16 @@ def probe_pod(instance: str, options: PodOptions, arguments: list[Any]) -> Objec
     return pod
 
 
-def _told(status: Object) -> Reach:
+def _told(places: Sequence[str], status: Object) -> Tried:
     ended = [each.get("state", {}).get("terminated") or {} for each in status.get("containerStatuses") or []]
     words = "".join(str(each.get("message") or "") for each in ended).strip()
     try:
-        told = json.loads(words.splitlines()[-1])
-        return Reach(str(told["service"]), tuple(told["reached"]))
+        answer, told = json.loads(words.splitlines()[-1])
+        found = {
+            place: {protocol: str(why) for protocol, why in zip(PROTOCOLS, each, strict=True) if why is not None}
+            for place, each in zip(places, told, strict=True)
+        }
+        return Tried(found, int(answer))
     except (ValueError, IndexError, KeyError, TypeError):
         why = words or status.get("message") or ", ".join(str(each.get("reason")) for each in ended)
         raise ProbeFailed(f"its container ended otherwise: {why or status.get('phase')}") from None

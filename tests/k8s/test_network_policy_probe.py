@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import pytest
 from kubernetes_validate.utils import validate
 
+from app.commands.doctor.reach_checks import MOST_PLACES
+from k8s import connecting
 from k8s.cluster import Cluster
 from k8s.identity import instance_labels
 from k8s.network_policy_probe import ProbeFailed, isolation, missing_isolation, probe_pod, reach
@@ -51,7 +54,7 @@ def test_policies_close_what_they_name_to_the_pods_they_select(policies: list[Ob
 
 
 def test_the_box_that_tries_is_one_for_policies_and_has_no_home_and_no_secret() -> None:
-    pod = probe_pod("greenloop", OPTIONS.model_copy(update={"runtime_class": "gvisor"}), ["a:1", [], 0])
+    pod = probe_pod("greenloop", OPTIONS.model_copy(update={"runtime_class": "gvisor"}), [["a:1"], "", 0])
     validate(pod, "1.36", strict=True)
     assert violations(pod["spec"], "restricted") == []
     assert OURS.items() <= pod["metadata"]["labels"].items()
@@ -87,12 +90,12 @@ async def test_a_box_tells_what_it_reaches_and_is_gone_again(small: SmallCluster
     server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
     there = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
     async with as_worker(small) as cluster:
-        found = await reach(
-            cluster, "greenloop", OPTIONS, service=there, forbidden=["127.0.0.1:1", there], seconds=30, settle=0
-        )
-        assert (found.service, found.reached) == ("", (there,))
-        found = await reach(cluster, "greenloop", OPTIONS, service="127.0.0.1:1", forbidden=[], seconds=30, settle=0)
-        assert "refused" in found.service and found.reached == ()
+        places = ["127.0.0.1:1", there, "nowhere.invalid:80"]
+        found = await reach(cluster, "greenloop", OPTIONS, places=places, seconds=60, settle=0)
+    assert [found.by(place) for place in places] == [[], ["IPv4"], []]
+    assert found.why_not("127.0.0.1:1") == "Connection refused (IPv4)"
+    assert found.why_not("nowhere.invalid:80") == "its name is not found"
+    assert found.status == 0, "nothing was asked"
     assert small.store.list(BY_KIND["Pod"], "boxes") == []
     server.close()
 
@@ -104,18 +107,23 @@ async def test_a_place_of_ipv6_that_is_open_is_told(small: SmallCluster) -> None
         pytest.skip(f"this machine has no IPv6: {error}")
     there = f"[::1]:{server.sockets[0].getsockname()[1]}"
     async with as_worker(small) as cluster:
-        found = await reach(
-            cluster, "greenloop", OPTIONS, service=there, forbidden=["[::1]:1", there], seconds=30, settle=0
-        )
-    assert (found.service, found.reached) == ("", (there,))
+        found = await reach(cluster, "greenloop", OPTIONS, places=[there, "[::1]:1"], seconds=60, settle=0)
+    assert (found.by(there), found.by("[::1]:1")) == (["IPv6"], [])
     server.close()
+
+
+def test_what_a_box_says_of_many_places_is_not_cut_off() -> None:
+    places = ["127.0.0.1:1"] * MOST_PLACES
+    argument = json.dumps([places, "", 0])
+    shortest = len(connecting.main(argument))
+    assert shortest + MOST_PLACES * 2 * connecting.WORDS < 2000
 
 
 async def test_a_box_that_cannot_start_says_why_and_is_gone_again(small: SmallCluster) -> None:
     small.kubelet.machine.images = set()
     async with as_worker(small) as cluster:
         with pytest.raises(ProbeFailed, match=r"ErrImagePull|ImagePullBackOff"):
-            await reach(cluster, "greenloop", OPTIONS, service="a:1", forbidden=[], seconds=2, settle=0)
+            await reach(cluster, "greenloop", OPTIONS, places=["a:1"], seconds=2, settle=0)
     assert small.store.list(BY_KIND["Pod"], "boxes") == []
 
 

@@ -107,13 +107,14 @@ async def _cluster(settings: Settings) -> "AsyncIterator[Cluster]":
 
 
 async def check_network(settings: Settings) -> list[Finding]:
-    from app.commands.doctor.network_checks import walls
+    from app.commands.doctor.reach_checks import from_a_box, from_here
 
+    here = await from_here(settings)
     if settings.boxes == "local":
         mend = "Use boxes on Kubernetes for people whom you would not give a shell on this machine."
-        return [Finding("network of boxes", "warn", "local boxes reach whatever this machine does", mend)]
+        return [*here, Finding("network of boxes", "warn", "local boxes reach whatever this machine does", mend)]
     async with _cluster(settings) as cluster:
-        return [await walls(settings, cluster)]
+        return [*here, *await from_a_box(settings, cluster)]
 
 
 async def _rights(settings: Settings, cluster: "Cluster") -> Finding:

@@ -12,7 +12,9 @@ from app.commands.common import one_line_errors
 
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
-    network: Annotated[bool, typer.Option("--network", help="Start a box that tries what boxes can reach.")] = False,
+    network: Annotated[
+        bool, typer.Option("--network", help="Start a box that tries what boxes can reach, and what is closed to them.")
+    ] = False,
 ) -> None:
     """Check settings, the App's permissions, events and webhook, database, Redis, git, disk, agents and their accounts,
     boxes and their network.

@@ -1,20 +1,15 @@
-"""What `greenloop doctor` looks at outside the service: whether GitHub reaches it, and where its boxes can go."""
+"""What `greenloop doctor` looks at outside the service: whether GitHub reaches it, and what closes its boxes off."""
 
 import time
-from urllib.parse import urlsplit
 
 from app.commands.doctor.finding import Finding
 from app.settings import Settings
 from github.client.app import GitHubApp
 from github.webhooks.deliveries import walk
-from k8s.cluster import Cluster, ClusterError, ClusterUnreachable
-from k8s.network_policy_probe import ProbeFailed, missing_isolation, reach
+from k8s.cluster import Cluster
+from k8s.network_policy_probe import missing_isolation
 
 DAYS = 3
-METADATA = ("169.254.169.254:80", "[fd00:ec2::254]:80")
-"""The metadata services of clouds, by either protocol."""
-PROBE_SECONDS = 180.0
-_PORTS = {"http": 80, "https": 443, "redis": 6379, "rediss": 6379, "postgresql": 5432, "postgres": 5432}
 
 
 async def webhook(settings: Settings, github: GitHubApp) -> list[Finding]:
@@ -54,44 +49,3 @@ async def policies(settings: Settings, cluster: Cluster) -> Finding:
     return Finding(
         "network policies", "ok", "boxes are closed off by default; --network tries whether that is enforced"
     )
-
-
-async def walls(settings: Settings, cluster: Cluster) -> Finding:
-    """What a box can really reach: it should be the service, and neither database, Redis nor the cloud's metadata.
-
-    Where it has gateways alone, GitHub is none of it either.
-    """
-    options = settings.box_pod
-    if settings.box_image:
-        options = options.model_copy(update={"image": settings.box_image})
-    closed = [settings.redis_url, settings.database_url]
-    if settings.box_egress == "gateway":
-        closed += [settings.github_web_url, settings.github_api_url]
-    forbidden = list(dict.fromkeys([*METADATA, *filter(None, map(place, closed))]))
-    service = place(settings.box_service_url)
-    try:
-        found = await reach(
-            cluster, settings.instance, options, service=service, forbidden=forbidden, seconds=PROBE_SECONDS
-        )
-    except (ProbeFailed, ClusterError, ClusterUnreachable) as error:
-        mend = "Mend what the message names; boxes for people fail for the same reason."
-        return Finding("network of boxes", "fail", f"a box for trying could not run: {error}", mend)
-    if found.reached:
-        mend = "The cluster's network does not enforce NetworkPolicies, or the chart's are not there: see its page."
-        return Finding("network of boxes", "fail", f"a box reaches {', '.join(found.reached)}", mend)
-    if found.service:
-        mend = (
-            "Check GREENLOOP_SERVICE_URL, which leads to GREENLOOP_BOX_PORT, and boxes.network in the chart's values."
-        )
-        return Finding(
-            "network of boxes", "fail", f"a box cannot reach the service at {service}: {found.service}", mend
-        )
-    return Finding("network of boxes", "ok", f"a box reaches the service and none of {', '.join(forbidden)}")
-
-
-def place(url: str) -> str:
-    """`host:port` of a URL; empty for one without a host, such as a file or a socket."""
-    parts = urlsplit(url)
-    port = parts.port or _PORTS.get(parts.scheme.partition("+")[0], 0)
-    host = f"[{parts.hostname}]" if parts.hostname and ":" in parts.hostname else parts.hostname
-    return f"{host}:{port}" if host and port else ""

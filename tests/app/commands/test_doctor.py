@@ -5,7 +5,6 @@ import socket
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from cryptography.fernet import Fernet
@@ -16,7 +15,6 @@ from starlette.routing import Route
 from typer.testing import CliRunner
 
 from app.commands.cli import main
-from app.commands.doctor import network_checks
 from app.commands.doctor.agent_checks import check_agents
 from app.commands.doctor.checkup import examine
 from app.commands.doctor.finding import Finding
@@ -25,7 +23,7 @@ from app.settings import Settings
 from app.web.side_server import SideServer
 from github.emulator import LocalGitHub
 from github.webhooks.outcomes import Actor
-from k8s import home_claim, network_policy_probe
+from k8s import home_claim
 from k8s.boxes import BoxSpec, BoxState
 from k8s.options import PodOptions
 from k8s.rights import rules
@@ -249,45 +247,6 @@ async def test_webhooks_that_go_elsewhere_or_fail_are_told_with_what_github_saw(
     await local.idle()
     webhook = found_of(await examine(here), "webhook")
     assert webhook.level == "fail" and "401" in webhook.says and "secret" in webhook.mend
-
-
-async def test_the_network_of_boxes_is_tried_where_that_is_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(network_checks, "METADATA", ("127.0.0.1:2",))  # this machine may be one of a cloud's
-    monkeypatch.setattr(network_policy_probe, "SETTLE_SECONDS", 0)
-    async with small_cluster(tmp_path / "cluster") as cluster, serving_plain(Starlette()) as url:
-        cluster.make_namespace("boxes", enforce="restricted")
-        given: dict[str, Any] = {
-            "data": tmp_path / "data",
-            "boxes": "kubernetes",
-            "box_namespace": "boxes",
-            "box_image": "registry.example/box:1",
-            "kubeconfig": cluster.kubeconfig,
-            "service_url": url,
-            "redis_url": url.replace("http", "redis"),
-        }
-        settings = Settings(**given)
-        found = await examine(settings)
-        assert "git" not in {each.check for each in found}, "the service's image has none, and needs none"
-        assert found_of(found, "network policies").level == "fail"
-        assert "network of boxes" not in {each.check for each in found}, "it takes a pod, and half a minute"
-        open_network = found_of(await examine(settings, network=True), "network of boxes")
-        assert open_network.level == "fail", "our own cluster enforces no policies, and doctor says so"
-        assert url.removeprefix("http://") in open_network.says
-        given["redis_url"] = "redis://127.0.0.1:1"
-        assert found_of(await examine(Settings(**given), network=True), "network of boxes").level == "ok"
-        given |= {"box_egress": "gateway", "github_web_url": url, "github_api_url": "http://127.0.0.1:3"}
-        past_the_gateway = found_of(await examine(Settings(**given), network=True), "network of boxes")
-        assert (past_the_gateway.level, past_the_gateway.says) == (
-            "fail",
-            f"a box reaches {url.removeprefix('http://')}",
-        )
-        given |= {"box_egress": "allowList", "service_url": "http://127.0.0.1:1"}
-        assert (
-            "cannot reach the service"
-            in found_of(await examine(Settings(**given), network=True), "network of boxes").says
-        )
 
 
 @contextlib.asynccontextmanager
