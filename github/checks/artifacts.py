@@ -1,6 +1,7 @@
 """The files of a workflow run's artifacts that look like reports of tests or of analysis, within limits."""
 
 import io
+import lzma
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from github.client.repository import RepositoryHandle
 LISTED = 100  # artifacts of a run are looked through
 FETCHED = 4  # of them are fetched, those first whose names promise reports
 PACKED = 8_000_000  # bytes of one artifact; a larger one is left alone
+ENTRIES = 20_000  # of one artifact; an archive of more is left alone: to list them takes a kilobyte each
+ENTRY = b"PK\x01\x02"  # what each begins with in the list at an archive's end
 FILES = 200  # of one artifact are looked at
 UNPACKED = 4_000_000  # bytes of one file
 TOTAL = 16_000_000  # bytes of all files of one artifact
@@ -57,6 +60,8 @@ async def report_files(repository: RepositoryHandle, run_id: int) -> list[Report
 def unpacked(packed: bytes) -> list[ReportFile]:
     """The reports in a zip. Sizes are counted as they come out, not as the archive claims."""
     found: list[ReportFile] = []
+    if packed.count(ENTRY) > ENTRIES:
+        return found
     room = TOTAL
     try:
         with zipfile.ZipFile(io.BytesIO(packed)) as archive:
@@ -69,7 +74,7 @@ def unpacked(packed: bytes) -> list[ReportFile]:
                 room -= len(content)
                 if len(content) <= limit:
                     found.append(ReportFile(entry.filename, content))
-    except (zipfile.BadZipFile, RuntimeError, OSError, EOFError, zlib.error):
+    except (zipfile.BadZipFile, RuntimeError, OSError, EOFError, ValueError, zlib.error, lzma.LZMAError):
         return found  # broken, or encrypted: what came before it counts
     return found
 

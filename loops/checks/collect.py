@@ -17,9 +17,8 @@ from loops.checks.distiller import AboutLog, Distiller
 from loops.checks.last_passing import LastPassing
 from loops.checks.spool import spooled
 from loops.evidence.check import distill_check
-from loops.evidence.model import Annotation, Distilled
+from loops.evidence.model import Annotation, Distilled, Report
 from loops.evidence.telling.merge import merge
-from loops.evidence.telling.reports import Report
 from loops.offload import Withheld
 
 CHECKS = 12  # are collected at once: more red checks than this seldom say anything new to an agent

@@ -11,10 +11,10 @@ from github.client.repository import RepositoryHandle
 from loops.checks.spool import chunks
 from loops.context import Clock, Loop
 from loops.evidence.distill import distill
-from loops.evidence.model import Annotation, Distilled
+from loops.evidence.model import Annotation, Distilled, Report
 from loops.evidence.passing.since import Since
 from loops.evidence.passing.twin import Twin, learn
-from loops.evidence.telling.reports import Report, read
+from loops.evidence.reading.reports import read
 from loops.offload import Offload, Withheld
 from loops.store.database import Database
 from loops.store.quarantine import put_aside, reason_of

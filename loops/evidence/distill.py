@@ -12,7 +12,7 @@ from loops.evidence.judging.kinds import kind_of
 from loops.evidence.judging.links import linked
 from loops.evidence.judging.odd import odd
 from loops.evidence.judging.score import Scored, score
-from loops.evidence.model import Annotation, Distilled, Kind
+from loops.evidence.model import Annotation, Distilled, Kind, Report, bare
 from loops.evidence.passing.since import Since
 from loops.evidence.passing.since import told as since_then
 from loops.evidence.passing.twin import Twin
@@ -22,7 +22,6 @@ from loops.evidence.reading.steps import Step, steps
 from loops.evidence.telling.fingerprint import fingerprint
 from loops.evidence.telling.names import unshown
 from loops.evidence.telling.render import body, fitted, ranges, within
-from loops.evidence.telling.reports import Report, bare
 from loops.evidence.telling.reports import told as reported
 from loops.evidence.telling.told import beside_twin, naming
 from loops.evidence.text.clean import Lines, lines

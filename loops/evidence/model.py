@@ -1,5 +1,7 @@
 """What a failing check left behind, as values."""
 
+import re
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -39,6 +41,40 @@ class Diagnostic:
     line: int | None
     message: str
     tool: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """What failed by one report: tests by name, each with its message, and diagnostics.
+
+    A report names tests and places exactly, where a log only prints them; but it is of a whole run, so that it counts
+    for a job only as far as that job's log speaks of it.
+    """
+
+    name: str
+    tests: tuple[tuple[str, str], ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    def of(self, log: str) -> "Report":
+        """As much of it as a job's log speaks of."""
+        return Report(
+            self.name,
+            tuple(each for each in self.tests if bare(each[0]) in log),
+            tuple(each for each in self.diagnostics if each.file.rpartition("/")[2] in log),
+        )
+
+    def clean(self, redact: Callable[[str], str]) -> "Report":
+        """Without secrets."""
+        return Report(
+            redact(self.name),
+            tuple((redact(name), redact(message)) for name, message in self.tests),
+            tuple(Diagnostic(redact(d.file), d.line, redact(d.message), d.tool) for d in self.diagnostics),
+        )
+
+
+def bare(test: str) -> str:
+    """A test's own name, without what holds it and its parameters."""
+    return re.split(r"::|[.#/]", test.partition("[")[0])[-1].strip() or test
 
 
 @dataclass(frozen=True)

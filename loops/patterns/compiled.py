@@ -8,7 +8,6 @@ import contextlib
 import hashlib
 import os
 import stat
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -48,6 +47,8 @@ def _ours(path: Path) -> bytes:
 
 def _store(path: Path, raw: bytes) -> None:
     """Whole or not at all, whoever else stores the same at once."""
+    import tempfile  # once on a machine: every start of the command would pay for it
+
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent)
     try:

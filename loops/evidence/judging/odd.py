@@ -7,7 +7,7 @@ from loops.evidence.text.general import DULL
 
 MOST = 40  # the last before the end of the failure
 SHORTEST = 8  # characters besides digits
-WITHOUT_DIGITS = str.maketrans("", "", "0123456789")
+DIGITS = b"0123456789"
 END = "##[error]"
 
 
@@ -15,7 +15,8 @@ def odd(texts: Sequence[str]) -> list[int]:
     """Indexes of at most MOST lines before the runner's last mark of an error that differ from all others in more than
     numbers."""
     end = max((i for i, text in enumerate(texts) if text.startswith(END)), default=len(texts))
-    keys = [text.translate(WITHOUT_DIGITS) for text in texts]
+    # of all at once: line by line it takes ten times as long
+    keys = "\n".join(texts).encode(errors="replace").translate(None, DIGITS).decode().split("\n")
     counts = Counter(keys)
     found: list[int] = []
     for i in range(end - 1, -1, -1):

@@ -38,6 +38,7 @@ TABLE: tuple[Shape, ...] = (
     *checkers.SHAPES,
 )
 PATTERNS = tuple(shape.pattern for shape in TABLE)
+TRIED = (1 << len(TABLE)) - 1
 DEAR = sum(1 << i for i, shape in enumerate(TABLE) if shape.dear)
 
 
@@ -52,8 +53,15 @@ class Matcher:
         self._texts = texts
         self._prefilter = _prefilter()
         self._candidates = self._prefilter.candidates(texts)
-        believable = (s.tool not in without and (not s.needs or s.needs in whole) for s in TABLE)
-        self._usable = sum(1 << i for i, believed in enumerate(believable) if believed)
+        spoken = 0
+        for candidates in self._candidates:
+            spoken |= candidates
+        # only of those that a line may have: to look through a log for a text takes longer than to read a line
+        self._usable = sum(
+            1 << i
+            for i in _indexes(spoken & TRIED)
+            if (shape := TABLE[i]).tool not in without and (not shape.needs or shape.needs in whole)
+        )
         self._known: dict[str, Shape | None] = {}
         self._tries: dict[int, tuple[list[int], list[int]]] = {}
 

@@ -66,23 +66,22 @@ def lines(windows: Iterable[tuple[int, bytes]]) -> Lines:
                 for line in raw[1:].split(b"\n")
             ]
         # never \s there: the stamp must not eat the newline of an empty line
-        raw = (NAMED_STAMP if b"\t" in raw else STAMP).sub(b"\n", raw)
+        raw = (NAMED_STAMP if names else STAMP).sub(b"\n", raw)
         if b"\x1b" in raw or b"^[[" in raw:
             raw = ANSI.sub(b"", raw)
         text = raw[1:].decode(errors="replace")
-        dirty = CONTROL.search(text) is not None
-        for number, line in enumerate(text.removesuffix("\n").split("\n"), first):
-            if number <= last:
-                continue
-            if dirty:
-                line = CONTROL.sub("", _overwritten(line) if "\r" in line else line)
-            line = line.rstrip()
-            if len(line) > WIDE:
-                line = _narrow(line)
-            numbers.append(number)
-            texts.append(line)
-            steps.append(names[number - first] if names else "")
-            last = number
+        split = text.removesuffix("\n").split("\n")
+        known = max(last + 1 - first, 0)
+        split = split[known:]
+        if CONTROL.search(text):
+            split = [CONTROL.sub("", _overwritten(line) if "\r" in line else line) for line in split]
+        clean = [line.rstrip() for line in split]
+        if max(map(len, clean), default=0) > WIDE:
+            clean = [line if len(line) <= WIDE else _narrow(line) for line in clean]
+        last = max(last, first + known + len(clean) - 1)
+        numbers += range(first + known, first + known + len(clean))
+        texts += clean
+        steps += names[known : known + len(clean)] if names else [""] * len(clean)
     return Lines(numbers, texts, steps)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from github.checks.artifacts import FETCHED, PACKED, TOTAL, UNPACKED, ReportFile, report_files, unpacked
+from github.checks.artifacts import ENTRIES, FETCHED, PACKED, TOTAL, UNPACKED, ReportFile, report_files, unpacked
 from github.client.app import GitHubApp
 from github.client.repository import RepositoryHandle
 from github.emulator.local import LocalGitHub
@@ -97,3 +97,19 @@ def test_a_file_that_unpacks_to_too_much_is_left_out_and_all_together_are_bounde
     assert unpacked(packed(**{"bomb.xml": bytes(UNPACKED + 1), "a.trx": b"ok"})) == [ReportFile("a.trx", b"ok")]
     many = unpacked(packed(**{f"{n}.xml": bytes(UNPACKED) for n in range(8)}))
     assert sum(len(each.content) for each in many) <= TOTAL
+
+
+def test_an_archive_of_very_many_entries_is_left_alone() -> None:
+    assert unpacked(packed(**{f"{n}.xml": b"" for n in range(ENTRIES + 1)})) == []
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, zipfile.ZIP_DEFLATED])
+def test_a_damaged_file_in_an_archive_ends_its_reading_and_no_more(method: int) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as archive:
+        archive.writestr("a.xml", b"<testsuite/>")
+        archive.writestr("b.xml", bytes(range(256)) * 40)
+    raw = bytearray(buffer.getvalue())
+    at = raw.rindex(b"b.xml", 0, raw.index(b"PK\x01\x02")) + len(b"b.xml")
+    raw[at : at + 40] = b"\xff" * 40
+    assert unpacked(bytes(raw)) == [ReportFile("a.xml", b"<testsuite/>")]

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from loops.evidence import distill
-from loops.evidence.model import Diagnostic
-from loops.evidence.telling.reports import ROOM, Report, bare, read, told
+from loops.evidence.model import Diagnostic, Report, bare
+from loops.evidence.reading.reports import read
+from loops.evidence.telling.reports import ROOM, told
 from tests.loops.evidence.logs import job, step
 
 JUNIT = b"""<?xml version="1.0"?>
@@ -31,6 +32,8 @@ TRX = b"""<?xml version="1.0"?>
   </ErrorInfo></Output></UnitTestResult>
   <UnitTestResult testName="Shop.CartTests.Fills" outcome="Passed"/>
 </Results></TestRun>"""
+DECLARED = """<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>
+<testsuite name="x"><testcase name="&b;"><failure message="&b;"/></testcase></testsuite>"""
 SARIF = json.dumps(
     {
         "runs": [
@@ -89,7 +92,8 @@ def test_sarif_tells_what_is_grave_and_not_suppressed() -> None:
         ("a.sarif", b"[1, 2]"),
         ("a.sarif", b'{"runs": [{"tool": null}]}'),
         ("a.sarif", b"[" * 100_000),
-        ("a.xml", b'<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><testsuite name="&b;"/>'),
+        ("a.xml", DECLARED.encode()),
+        ("a.xml", DECLARED.encode("utf-16")),
     ],
 )
 def test_what_is_no_report_tells_nothing(name: str, content: bytes) -> None:
@@ -132,3 +136,14 @@ def test_secrets_in_a_report_are_redacted_and_its_lines_are_bounded() -> None:
     assert "3 == 4" not in json.dumps(found.to_json())
     many = Report("r", tuple((f"test_{n}", "x" * 400) for n in range(300)))
     assert sum(len(line.encode()) + 1 for line in told([many])) <= ROOM
+
+
+def test_a_name_in_a_report_is_one_line_of_bounded_length() -> None:
+    case = (
+        '<testcase name="test_a&#10;Failed step: none {}" file="a&#10;b.py" line="3"><failure message="m"/></testcase>'
+    )
+    report = read("a.xml", f"<testsuite>{case.format('x' * 1_000_000)}</testsuite>".encode())
+    ((name, _),), (place,) = report.tests, report.diagnostics
+    assert name.startswith("test_a Failed step: none xxx")
+    assert len(name) <= 500
+    assert place.file == "a b.py"
