@@ -186,7 +186,9 @@ def _page(found: "Shown") -> str:
         f"asked        {found.title}" + (f" (as {found.person})" if found.person else ""),
         f"branch       {found.branch or '-'} from {found.base_branch or 'the default branch'}",
         f"pull request {found.pull_request or '-'}",
-        f"turns        {use.turns}, {use.input_tokens + use.cached_tokens + use.output_tokens} tokens, ${use.cost:.2f}",
+        f"turns        {use.turns}, {use.input_tokens + use.output_tokens} tokens, ${use.cost:.2f}",
+        f"tokens       {use.input_tokens} in ({use.cached_tokens} cached), "
+        f"{use.output_tokens} out ({use.reasoning_tokens} of reasoning)",
         f"stored       {found.stored_bytes:,} bytes",
         *(f"note         {note}" for note in found.notes),
     ]

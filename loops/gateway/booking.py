@@ -32,6 +32,7 @@ async def book(database: Database, turn_id: int, used: Used, price: Price | None
                 input_tokens=case((first, used.input), else_=Turn.input_tokens + used.input),
                 cached_tokens=case((first, used.cached), else_=Turn.cached_tokens + used.cached),
                 output_tokens=case((first, used.output), else_=Turn.output_tokens + used.output),
+                reasoning_tokens=case((first, used.reasoning), else_=Turn.reasoning_tokens + used.reasoning),
                 booked_cost=Turn.booked_cost + cost,
                 cost=case((Turn.booked_cost + cost > 0, Turn.booked_cost + cost), else_=Turn.told_cost),
             )

@@ -21,8 +21,8 @@ _WRITTEN, _WRITTEN_FOR_AN_HOUR = 0.25, 1.0
 
 @dataclass(frozen=True)
 class Used:
-    """Tokens: `input` with the `cached` ones; `output` with those that were thought. `extra` are tokens of input that
-    are paid once more, for their place in a cache. `estimated`: the provider did not tell.
+    """Tokens: `input` with the `cached` ones; `output` with those of `reasoning`. `extra` are tokens of input that are
+    paid once more, for their place in a cache. `estimated`: the provider did not tell.
     """
 
     input: int = 0
@@ -30,6 +30,7 @@ class Used:
     output: int = 0
     extra: float = 0.0
     estimated: bool = False
+    reasoning: int = 0
 
     def cost(self, price: Price | None) -> float:
         """US dollars; 0 where nobody knows the price."""
@@ -133,23 +134,29 @@ def _used_messages(told: Mapping[str, Any]) -> Used:
     read, written = _int(told, "cache_read_input_tokens"), _int(told, "cache_creation_input_tokens")
     long = min(written, _int(_dict(told.get("cache_creation")), "ephemeral_1h_input_tokens"))
     extra = (written - long) * _WRITTEN + long * _WRITTEN_FOR_AN_HOUR
-    return Used(_int(told, "input_tokens") + read + written, read, _int(told, "output_tokens"), extra)
+    thought = _int(_dict(told.get("output_tokens_details")), "thinking_tokens")
+    return Used(
+        _int(told, "input_tokens") + read + written, read, _int(told, "output_tokens"), extra, reasoning=thought
+    )
 
 
 def _used_responses(told: Mapping[str, Any]) -> Used:
     cached = _int(_dict(told.get("input_tokens_details")), "cached_tokens")
-    return Used(_int(told, "input_tokens"), cached, _int(told, "output_tokens"))
+    thought = _int(_dict(told.get("output_tokens_details")), "reasoning_tokens")
+    return Used(_int(told, "input_tokens"), cached, _int(told, "output_tokens"), reasoning=thought)
 
 
 def _used_chat(told: Mapping[str, Any]) -> Used:
     cached = _int(_dict(told.get("prompt_tokens_details")), "cached_tokens") or _int(told, "prompt_cache_hit_tokens")
-    return Used(_int(told, "prompt_tokens"), cached, _int(told, "completion_tokens"))
+    thought = _int(_dict(told.get("completion_tokens_details")), "reasoning_tokens")
+    return Used(_int(told, "prompt_tokens"), cached, _int(told, "completion_tokens"), reasoning=thought)
 
 
 def _used_gemini(told: Mapping[str, Any]) -> Used:
     given = _int(told, "promptTokenCount") + _int(told, "toolUsePromptTokenCount")
-    output = _int(told, "candidatesTokenCount") + _int(told, "thoughtsTokenCount")
-    return Used(given, _int(told, "cachedContentTokenCount"), output)
+    thought = _int(told, "thoughtsTokenCount")
+    output = _int(told, "candidatesTokenCount") + thought
+    return Used(given, _int(told, "cachedContentTokenCount"), output, reasoning=thought)
 
 
 _TOLD: Final = {"messages": _messages, "responses": _responses, "chat": _chat, "generate_content": _gemini}

@@ -29,12 +29,14 @@ class Happened:
 
 @dataclass(frozen=True)
 class SessionUsage:
-    """What the turns took: tokens, model calls, US dollars, seconds of agents at work."""
+    """What the turns took: tokens (cached ones are of the input, those of reasoning of the output), model calls, US
+    dollars, seconds of agents at work."""
 
     turns: int = 0
     input_tokens: int = 0
     cached_tokens: int = 0
     output_tokens: int = 0
+    reasoning_tokens: int = 0
     steps: int = 0
     cost: float = 0.0
     seconds: float = 0.0
@@ -160,17 +162,19 @@ async def _usage(tx: AsyncSession, session: int) -> SessionUsage:
             func.sum(Turn.input_tokens),
             func.sum(Turn.cached_tokens),
             func.sum(Turn.output_tokens),
+            func.sum(Turn.reasoning_tokens),
             func.sum(Turn.steps),
             func.sum(Turn.cost),
             func.sum(Turn.finished_at - Turn.started_at),
         ).where(Turn.session_id == session)
     )
-    turns, given, cached, output, steps, cost, seconds = found.one()
+    turns, given, cached, output, thought, steps, cost, seconds = found.one()
     return SessionUsage(
         turns=turns,
         input_tokens=int(given or 0),
         cached_tokens=int(cached or 0),
         output_tokens=int(output or 0),
+        reasoning_tokens=int(thought or 0),
         steps=int(steps or 0),
         cost=float(cost or 0),
         seconds=round(float(seconds or 0), 3),

@@ -164,6 +164,7 @@ def spent(turn: Turn, usage: TurnUsage) -> dict[str, Any]:
             "input": Turn.told_input + usage.input,
             "cached": Turn.told_cached + usage.cached,
             "output": Turn.told_output + usage.output,
+            "reasoning": Turn.told_reasoning + usage.reasoning,
         }
         told_cost = Turn.told_cost + usage.cost
         return {
@@ -181,5 +182,6 @@ def spent(turn: Turn, usage: TurnUsage) -> dict[str, Any]:
         "input_tokens": Turn.input_tokens + usage.input,
         "cached_tokens": Turn.cached_tokens + usage.cached,
         "output_tokens": Turn.output_tokens + usage.output,
+        "reasoning_tokens": Turn.reasoning_tokens + usage.reasoning,
         "cost": Turn.cost + usage.cost,
     }

@@ -23,6 +23,7 @@ LOOK_BACK = 50
 
 Totals = Mapping[str, float] | None
 
+_COUNTED = ("steps", "input", "cached", "output", "reasoning")
 _STREAMED = ("assistant_delta", "reasoning")
 
 
@@ -38,13 +39,14 @@ class TurnUsage:
     input: int = 0
     cached: int = 0
     output: int = 0
+    reasoning: int = 0
     cost: float = 0.0
     price: Price | None = None
     estimated: float = 0.0
 
     def add(self, payload: Mapping[str, Any]) -> None:
         """Add a usage event's payload; what is no number counts nothing."""
-        counted = {name: max(0, int(_number(payload.get(name)))) for name in ("steps", "input", "cached", "output")}
+        counted = {name: max(0, int(_number(payload.get(name)))) for name in _COUNTED}
         for name, number in counted.items():
             setattr(self, name, getattr(self, name) + number)
         if payload.get("cost") is None:

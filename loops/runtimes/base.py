@@ -139,9 +139,9 @@ class RuntimeEvent:
     tool_started {id, name, input}; tool_completed {id, name, output, ok}; file_edit {path, change: add|update|delete,
     bytes: int|null}; command {id, command, exit_code: int|null}; status {text}; error {message, final: bool};
     plan {items: [{text, state: pending|active|done|dropped}]}: the whole check list, in place of the former;
-    usage {steps, input, cached, output, cost: float|null}: what was added since the last usage event of this turn,
-    so that events are summed; `input` counts cached tokens too, `cost` is in US dollars, null if unknown. A cost with 0
-    steps is that of all steps before it.
+    usage {steps, input, cached, output, reasoning, cost: float|null}: what was added since the last usage event of this
+    turn, so that events are summed; `input` counts cached tokens too, `output` those of reasoning, `cost` is in US
+    dollars, null if unknown. A cost with 0 steps is that of all steps before it.
     """
 
     kind: EventKind

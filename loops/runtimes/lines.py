@@ -160,10 +160,17 @@ def status(text: str) -> RuntimeEvent:
     return event("status", text=text)
 
 
-def usage(steps: int = 0, *, tokens: tuple[float, float, float] = (0, 0, 0), cost: float | None = None) -> RuntimeEvent:
-    """A usage event; `tokens` are input (cached included), cached and output."""
-    given, cached, output = (max(0, int(number)) for number in tokens)
-    return RuntimeEvent("usage", {"steps": steps, "input": given, "cached": cached, "output": output, "cost": cost})
+def usage(
+    steps: int = 0,
+    *,
+    tokens: tuple[float, float, float] = (0, 0, 0),
+    reasoning: float = 0,
+    cost: float | None = None,
+) -> RuntimeEvent:
+    """A usage event; `tokens` are input (cached included), cached and output (`reasoning` included)."""
+    given, cached, output, thought = (max(0, int(number)) for number in (*tokens, reasoning))
+    told = {"steps": steps, "input": given, "cached": cached, "output": output, "reasoning": thought, "cost": cost}
+    return RuntimeEvent("usage", told)
 
 
 def text_of(content: object) -> str:

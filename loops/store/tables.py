@@ -230,6 +230,7 @@ class Turn(Base):
     input_tokens: Mapped[int] = mapped_column(default=0)
     cached_tokens: Mapped[int] = mapped_column(default=0)
     output_tokens: Mapped[int] = mapped_column(default=0)
+    reasoning_tokens: Mapped[int] = mapped_column(server_default="0", default=0)  # of the output
     steps: Mapped[int] = mapped_column(default=0)
     cost: Mapped[float] = mapped_column(default=0.0)
     # with `booked` requests the columns above are what our gateway counted, but for `steps`; these below are what the
@@ -238,6 +239,7 @@ class Turn(Base):
     told_input: Mapped[int] = mapped_column(server_default="0", default=0)
     told_cached: Mapped[int] = mapped_column(server_default="0", default=0)
     told_output: Mapped[int] = mapped_column(server_default="0", default=0)
+    told_reasoning: Mapped[int] = mapped_column(server_default="0", default=0)
     told_cost: Mapped[float] = mapped_column(server_default="0", default=0.0)
     booked_cost: Mapped[float] = mapped_column(server_default="0", default=0.0)  # 0: nobody knows the model's price
 

@@ -20,6 +20,7 @@ _EDITS: Final = {"Edit": "file_path", "MultiEdit": "file_path", "Write": "file_p
 _EXIT_CODE = re.compile(r"(?:Exit code|exited with code) (\d+)")
 _LIMITS: Final[dict[str, Literal["steps", "cost"]]] = {"error_max_turns": "steps", "error_max_budget_usd": "cost"}
 _TOKENS: Final = ("input", "cached", "output")
+_THOUGHT: Final = "reasoning"
 _DELTA: Final = 200
 """Characters of a live answer that are gathered before they become an event, unless a line ends first."""
 
@@ -151,18 +152,18 @@ class ClaudeParser(LineParser):
         memory = self._memory
         whole = _by_model(data)
         told = self._of_this_turn(whole) or dict(zip(_TOKENS, _tokens(data.get("usage") or {}), strict=True))
-        rest = [number - memory.seen.get(name, 0) for name, number in told.items()]
+        rest = [told.get(name, 0) - memory.seen.get(name, 0) for name in (*_TOKENS, _THOUGHT)]
         total, before = float(data.get("total_cost_usd") or 0), memory.before.get("cost", 0)
         # A total below the last turn's is that of a conversation counted anew.
         cost = total - before if total >= before else total
         already = memory.seen.get("cost", 0)
         memory.seen, memory.after = {**told, "cost": cost}, {**whole, "cost": total}
-        return usage(0, tokens=(rest[0], rest[1], rest[2]), cost=max(0.0, cost - already) or None)
+        return usage(0, tokens=(rest[0], rest[1], rest[2]), reasoning=rest[3], cost=max(0.0, cost - already) or None)
 
     def _of_this_turn(self, whole: dict[str, float]) -> dict[str, float] | None:
         """What was added to the models' totals since the conversation's last turn; None where that is not known."""
         before = self._memory.before
-        if not whole or (before and not before.keys() >= whole.keys()):
+        if not whole or (before and not before.keys() >= set(_TOKENS)):
             return None
         grown = all(number >= before.get(name, 0) for name, number in whole.items())
         return {name: number - (before.get(name, 0) if grown else 0) for name, number in whole.items()}
@@ -178,7 +179,8 @@ def _by_model(data: JSON) -> dict[str, float]:
         return float(sum(each.get(name) or 0 for each in models for name in names))
 
     given = of("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
-    return dict(zip(_TOKENS, (given, of("cacheReadInputTokens"), of("outputTokens")), strict=True))
+    told = dict(zip(_TOKENS, (given, of("cacheReadInputTokens"), of("outputTokens")), strict=True))
+    return {**told, _THOUGHT: of("thinkingTokens")}
 
 
 def _tokens(told: JSON) -> tuple[float, float, float]:

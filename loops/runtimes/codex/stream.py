@@ -9,7 +9,7 @@ from loops.runtimes.plan import plan, step
 
 _TOOLS: Final = {"command_execution", "file_change", "mcp_tool_call", "web_search", "collab_tool_call"}
 _LIST: Final = "todo_list"
-_TOTALS: Final = ("input", "cached", "output")
+_TOTALS: Final = ("input", "cached", "output", "reasoning")
 
 
 class CodexParser(LineParser):
@@ -90,14 +90,14 @@ class CodexParser(LineParser):
 
     def _usage(self, told: JSON) -> RuntimeEvent:
         memory = self._memory
-        names = ("input_tokens", "cached_input_tokens", "output_tokens")
+        names = ("input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens")
         after = dict(zip(_TOTALS, (float(told.get(name) or 0) for name in names), strict=True))
         # Totals below those of the last turn mean that the CLI began to count anew.
         grown = all(after[name] >= memory.before.get(name, 0) for name in _TOTALS)
         base = memory.seen or (memory.before if grown else {})
         added = [after[name] - base.get(name, 0) for name in _TOTALS]
         memory.seen, memory.after = after, after
-        return usage(1, tokens=(added[0], added[1], added[2]))
+        return usage(1, tokens=(added[0], added[1], added[2]), reasoning=added[3])
 
 
 def _tool(item: JSON) -> tuple[str, JSON]:

@@ -85,8 +85,9 @@ class GeminiParser(LineParser):
         spoken = bool(events)
         # What is neither prompt nor answer was thought, and is paid like an answer.
         given, total = stats.get("input_tokens") or 0, stats.get("total_tokens") or 0
-        output = max(stats.get("output_tokens") or 0, total - given)
-        events.append(usage(int(spoken), tokens=(given, stats.get("cached") or 0, output)))
+        said = stats.get("output_tokens") or 0
+        output = max(said, total - given)
+        events.append(usage(int(spoken), tokens=(given, stats.get("cached") or 0, output), reasoning=output - said))
         if data["status"] == "success":
             memory.answered, memory.failure = bool(memory.answer), None
             return [*events, status("finished")]

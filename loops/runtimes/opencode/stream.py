@@ -50,9 +50,10 @@ class OpenCodeParser(LineParser):
         cache = tokens.get("cache") or {}
         read, written = cache.get("read") or 0, cache.get("write") or 0
         given = (tokens.get("input") or 0) + read + written
-        output = (tokens.get("output") or 0) + (tokens.get("reasoning") or 0)
+        thought = tokens.get("reasoning") or 0
+        output = (tokens.get("output") or 0) + thought
         # A cost of 0 for tokens that were used means that OpenCode knows no price.
-        return usage(1, tokens=(given, read, output), cost=part.get("cost") or None)
+        return usage(1, tokens=(given, read, output), reasoning=thought, cost=part.get("cost") or None)
 
 
 def _tool(part: JSON) -> list[RuntimeEvent]:

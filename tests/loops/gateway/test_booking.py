@@ -80,6 +80,17 @@ async def test_what_the_cli_tells_counts_until_the_gateway_has_counted(database:
     assert counted(await now(database))[:3] == (100, 40, 7)
 
 
+async def test_tokens_of_reasoning_are_told_apart_by_the_cli_and_by_the_gateway(database: Database) -> None:
+    await turn(database)
+    await tell(database, TOLD.replace(b'"output": 5', b'"output": 5, "reasoning": 3'))
+    row = await now(database)
+    assert (row.output_tokens, row.reasoning_tokens, row.told_reasoning) == (5, 3, 3)
+    for _ in range(2):
+        await book(database, 1, Used(100, 40, 7, reasoning=4), PRICE)
+    row = await now(database)
+    assert (row.output_tokens, row.reasoning_tokens, row.told_reasoning) == (14, 8, 3)
+
+
 async def test_the_cost_that_the_cli_tells_counts_where_nobody_knows_the_models_price(database: Database) -> None:
     await turn(database)
     await book(database, 1, Used(100, 40, 7), None)

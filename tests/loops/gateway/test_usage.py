@@ -14,7 +14,7 @@ STREAMS: list[tuple[Wire, bytes, Used]] = [
     ("messages", MESSAGES, Used(100, 70, 9, 5.0)),
     ("responses", RESPONSES, Used(100, 70, 9)),
     ("chat", CHAT, Used(100, 40, 7)),
-    ("generate_content", GOOGLE, Used(100, 70, 9)),
+    ("generate_content", GOOGLE, Used(100, 70, 9, reasoning=4)),
 ]
 
 
@@ -37,10 +37,32 @@ WHOLE: list[tuple[Wire, dict[str, Any], Used]] = [
     ("responses", {"usage": {"input_tokens": 5, "output_tokens": 2}}, Used(5, 0, 2)),
     ("chat", {"choices": [{}], "usage": {"prompt_tokens": 5, "completion_tokens": 2}}, Used(5, 0, 2)),
     ("generate_content", {"usageMetadata": {"promptTokenCount": 5, "candidatesTokenCount": 2}}, Used(5, 0, 2)),
+    (
+        "messages",
+        {"usage": {"input_tokens": 5, "output_tokens": 4, "output_tokens_details": {"thinking_tokens": 3}}},
+        Used(5, 0, 4, reasoning=3),
+    ),
+    (
+        "responses",
+        {"usage": {"input_tokens": 5, "output_tokens": 4, "output_tokens_details": {"reasoning_tokens": 3}}},
+        Used(5, 0, 4, reasoning=3),
+    ),
+    (
+        "chat",
+        {
+            "choices": [{}],
+            "usage": {
+                "prompt_tokens": 5,
+                "completion_tokens": 4,
+                "completion_tokens_details": {"reasoning_tokens": 3},
+            },
+        },
+        Used(5, 0, 4, reasoning=3),
+    ),
 ]
 
 
-@pytest.mark.parametrize(("wire", "told", "used"), WHOLE, ids=[each[0] for each in WHOLE])
+@pytest.mark.parametrize(("wire", "told", "used"), WHOLE, ids=[f"{n}-{each[0]}" for n, each in enumerate(WHOLE)])
 def test_an_answer_that_is_not_streamed_is_read_at_its_end(wire: Wire, told: dict[str, Any], used: Used) -> None:
     reader, body = UsageReader(wire, 400, stream=False), json.dumps(told, indent=2).encode()
     reader.feed(body[:10])

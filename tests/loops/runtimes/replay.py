@@ -37,5 +37,5 @@ def payloads(events: list[list[RuntimeEvent]], kind: str) -> list[dict[str, Any]
 
 def spent(events: list[list[RuntimeEvent]]) -> dict[str, float]:
     """All usage events added up; a cost that was never told is 0."""
-    names = ("steps", "input", "cached", "output", "cost")
-    return {name: sum(payload[name] or 0 for payload in payloads(events, "usage")) for name in names}
+    names = ("steps", "input", "cached", "output", "reasoning", "cost")
+    return {name: sum(payload.get(name) or 0 for payload in payloads(events, "usage")) for name in names}

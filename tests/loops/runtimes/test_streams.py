@@ -66,7 +66,7 @@ def test_running_totals_of_a_resumed_conversation_are_not_counted_twice(cli: str
     second, _ = replay(cli, *fixture(cli, "resumed"), totals=ended.totals)
     total = spent(second)
     assert (total["steps"], total["input"], total["cached"], total["output"]) == (1, 140, 40, 20)
-    assert ended.totals == {"input": 700, "cached": 200, "output": 100, **counted}
+    assert ended.totals == {"input": 700, "cached": 200, "output": 100, "reasoning": 0, **counted}
     if counted:
         assert total["cost"] == pytest.approx(spent(first)["cost"] / 5)
 
@@ -243,3 +243,35 @@ def test_other_peoples_recordings_replay_with_every_line_accounted_for(cli: str)
         for line, told in zip(lines, events, strict=True):
             assert accounted(cli, line, told), (path, line[:200])
             assert not any(event.kind == "status" and event.payload["text"].startswith("{") for event in told), line
+
+
+THOUGHT: dict[str, list[dict[str, Any]]] = {
+    "codex": [
+        {"type": "turn.completed", "usage": {"input_tokens": 9, "output_tokens": 7, "reasoning_output_tokens": 4}},
+    ],
+    "opencode": [
+        {
+            "type": "step_finish",
+            "sessionID": "s",
+            "part": {"reason": "stop", "tokens": {"input": 9, "output": 3, "reasoning": 4}},
+        },
+    ],
+    "claude": [
+        {
+            "type": "result",
+            "subtype": "success",
+            "modelUsage": {"m": {"inputTokens": 9, "outputTokens": 7, "thinkingTokens": 4}},
+        },
+    ],
+    "gemini": [
+        {"type": "result", "status": "success", "stats": {"input_tokens": 9, "output_tokens": 3, "total_tokens": 16}},
+    ],
+    "native": [{"kind": "usage", "steps": 1, "input": 9, "cached": 0, "output": 7, "reasoning": 4, "cost": None}],
+}
+
+
+@pytest.mark.parametrize("cli", THOUGHT)
+def test_tokens_of_reasoning_are_a_part_of_the_output_and_told_apart(cli: str) -> None:
+    events, _ = replay(cli, [json.dumps(line) for line in THOUGHT[cli]], ProcessEnd(0))
+    told = spent(events)
+    assert (told["input"], told["output"], told["reasoning"]) == (9, 7, 4)
