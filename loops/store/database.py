@@ -1,13 +1,18 @@
 """The database: SQLite on one machine, PostgreSQL in production, the same tables and transactions on both."""
 
 import contextlib
+import math
+import time
 import zlib
 from collections.abc import AsyncIterator
 from typing import Any
 
 from sqlalchemy import Engine, event, func, make_url, select
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, InvalidatePoolError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
+
+SILENT_SECONDS = 1.0
+"""After which a connection may have ended unnoticed; a shorter end is noticed by whoever uses it, and tried again."""
 
 _URLS = "sqlite:///FILE or postgresql://USER:PASSWORD@HOST/NAME"
 
@@ -30,7 +35,9 @@ class Database:
 
     def _engine(self, *, writer: bool) -> AsyncEngine:
         if not self.sqlite:
-            return create_async_engine(self.url, pool_size=10, max_overflow=10, pool_pre_ping=True)
+            engine = create_async_engine(self.url, pool_size=10, max_overflow=10)
+            _ping_after_silence(engine.sync_engine)
+            return engine
         size = 1 if writer else 4
         engine = create_async_engine(
             self.url, pool_size=size, max_overflow=0, connect_args={"timeout": 30}, pool_timeout=60
@@ -73,6 +80,27 @@ class Database:
         await self._writer.dispose()
         if self._reader is not self._writer:
             await self._reader.dispose()
+
+
+def _ping_after_silence(engine: Engine) -> None:
+    """Before a connection that was not used for `SILENT_SECONDS` is, ask whether it is still there: the server may have
+    been replaced. SQLAlchemy's own way asks before each transaction, in three round trips more than its own two. One
+    that is known to have ended is replaced at once: whoever uses the driver itself tells the pool nothing of a failure.
+    """
+
+    @event.listens_for(engine, "checkin")
+    def note(_: Any, record: Any) -> None:
+        record.info["used_at"] = time.monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def ask(connection: Any, record: Any, _: Any) -> None:
+        silent = time.monotonic() - record.info.get("used_at", math.inf) >= SILENT_SECONDS
+        if not silent and not connection.driver_connection.is_closed():
+            return
+        try:
+            engine.dialect.do_ping(connection)
+        except Exception as error:
+            raise InvalidatePoolError("the server has ended the connection") from error
 
 
 async def alone(tx: AsyncSession, what: str) -> None:
