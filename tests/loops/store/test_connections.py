@@ -67,7 +67,7 @@ async def test_a_connection_that_was_used_a_moment_ago_is_not_asked_whether_it_i
 ) -> None:
     monkeypatch.setattr(module, "SILENT_SECONDS", 3600.0)
     asked = 0
-    real = asyncpg.PGDialect_asyncpg.do_ping
+    real: Any = asyncpg.PGDialect_asyncpg.do_ping
 
     def counted(dialect: Any, connection: Any) -> Any:
         nonlocal asked
