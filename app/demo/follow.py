@@ -12,6 +12,8 @@ from loops.store.database import Database
 from loops.store.journal import after
 from loops.store.states import OPEN_SESSION
 from loops.store.tables import Attempt, Delivery, Event, Session, Turn
+from loops.turns.finishing.report import Report
+from loops.turns.verified import is_verified
 
 LOOK_SECONDS = 0.15
 
@@ -80,6 +82,8 @@ async def report(database: Database, world: World, issue: int) -> dict[str, Any]
                 "tree": turn.tree_sha,
                 "retries": turn.retries,
                 "afresh": turn.afresh,
+                "verified": is_verified(turn, Report.of(turn).result),
+                "rounds": len(turn.rounds) + 1,
             }
             for turn in turns
         ]

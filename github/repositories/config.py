@@ -33,6 +33,13 @@ def _null_is_empty(value: object) -> object:
     return {} if value is None else value
 
 
+def _one_is_a_list(value: object) -> object:
+    """One command may stand by itself."""
+    return [value] if isinstance(value, str) else value
+
+
+OneIsAList = BeforeValidator(_one_is_a_list)
+Script = Annotated[str, Field(min_length=1, max_length=10_000)]
 NullIsEmpty = BeforeValidator(_null_is_empty)
 OffIsAWord = BeforeValidator(_yaml_off)
 Glob = Annotated[str, Field(min_length=1, max_length=256)]
@@ -106,6 +113,16 @@ class LimitSettings(_Section):
     steps: int | None = Field(default=None, ge=1, le=1000, description="Model calls of one turn.")
     tokens: int | None = Field(default=None, ge=1000, description="Input and output tokens, per session.")
     cost: float | None = Field(default=None, gt=0, description="US dollars, per session.")
+    rounds: int = Field(
+        default=3,
+        ge=0,
+        le=10,
+        description="Times that an agent goes on in the same turn, without a push, because `verify` fails on its work. "
+        "They share the minutes of one turn.",
+    )
+    verify_minutes: int = Field(
+        default=15, ge=1, le=120, description="Wall clock of `setup`, and of `verify`, each time that they run."
+    )
 
 
 class RepositoryConfig(_Section):
@@ -137,6 +154,18 @@ class RepositoryConfig(_Section):
     branch_prefix: str = Field(default="greenloop/", max_length=64, description="How the names of our branches begin.")
     draft_until_green: bool = Field(
         default=True, description="Whether pull requests stay drafts until their checks are green."
+    )
+    setup: Annotated[list[Script], OneIsAList] = Field(
+        default=[],
+        max_length=20,
+        description="Shell commands that make a fresh box ready for `verify`, before the agent begins and once more "
+        "before its work is verified. What fails is told to the agent and in the comment; it ends no turn.",
+    )
+    verify: Annotated[list[Script], OneIsAList] = Field(
+        default=[],
+        max_length=20,
+        description="Shell commands that have to pass before work is pushed. The box tries them before the agent "
+        "begins, gives them to it as `greenloop-check`, and runs them again on just the files that would be published.",
     )
     instructions: str = Field(default="", max_length=20_000, description="Added to every prompt.")
     env_file: Annotated[str, Field(min_length=1, max_length=256)] = Field(

@@ -1,5 +1,7 @@
 """The box of a turn: made before it, looked up when something is wrong with it, told to stop."""
 
+from typing import Any
+
 import structlog
 from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -178,14 +180,30 @@ def restart_turn(turn: Turn, why: str, *, retry_at: float | None = None) -> None
         turn.lost += 1
     else:
         turn.retries += 1
+    _queue_again(turn, why, retry_at)
+
+
+def next_round(turn: Turn, why: str, made: dict[str, Any]) -> None:
+    """Have the turn's agent go on with what it has `made`, which did not pass its check."""
+    turn.rounds = [*turn.rounds, made]
+    _queue_again(turn, why, None)
+
+
+def _queue_again(turn: Turn, why: str, retry_at: float | None) -> None:
     turn.retry_at, turn.refused_until = retry_at, None
     move_turn(turn, TurnStatus.QUEUED)
     turn.box, turn.result, turn.handed_at, turn.heartbeat_at = None, None, None, None
     turn.token_hash = None
     turn.changed_files, turn.plan = [], None
     turn.output_offset, turn.parser_state, turn.trouble_at, turn.begun_at = 0, {}, None, None
-    turn.marker = f"{turn.marker.partition('_')[0]}_{turn.lost + turn.retries}"
+    turn.marker = f"{turn.marker.partition('_')[0]}_{turn.lost + turn.retries + len(turn.rounds)}"
     turn.waits = why or None
+
+
+def _checked(turn: Turn) -> float:
+    """Seconds that setting the box up and running its check may take, before the agent and after it."""
+    wanted = (turn.spec or {}).get("verification") or {}
+    return 2 * (float(wanted.get("setup_seconds") or 0) + float(wanted.get("seconds") or 0))
 
 
 def _held(options: LoopOptions, turn: Turn, box: Box | None, deaf: bool) -> Held:
@@ -194,7 +212,7 @@ def _held(options: LoopOptions, turn: Turn, box: Box | None, deaf: bool) -> Held
         since=turn.started_at or turn.created_at,
         handed_at=turn.handed_at,
         heard_at=turn.heartbeat_at,
-        seconds=float(turn.limits.get("seconds") or options.turn_seconds),
+        seconds=float(turn.limits.get("seconds") or options.turn_seconds) + _checked(turn),
         deaf=deaf,
         forgotten=box is not None and box.stopped_at is not None,
     )

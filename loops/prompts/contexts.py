@@ -43,6 +43,18 @@ class Description:
 
 
 @dataclass(frozen=True)
+class BoxCheck:
+    """What has to pass in the box. `setup`: it was set up for that. `excerpt` is of how round `round` - 1 of `rounds`
+    failed, whose work stands in the checkout."""
+
+    command: str
+    setup: bool = False
+    round: int = 1
+    rounds: int = 1
+    excerpt: str = ""
+
+
+@dataclass(frozen=True)
 class LeftWork:
     """The patch of a turn that was cut short, in the box but outside the checkout. `path` may hold a placeholder;
     `size` is in bytes. `why` it was cut short, in words; `files` are the first of the `count` in it."""
@@ -81,6 +93,7 @@ class TurnContext:
     lfs: bool = False
     description: Description | None = None
     left_work: LeftWork | None = None
+    check: BoxCheck | None = None
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from k8s.runner.protocol import DIFF_BYTES, STDERR_BYTES, Result
+from k8s.runner.verification import OUTPUT_BYTES, Trials
 from loops.offload import HEAVY, Offload, Withheld
 from loops.prompts import description
 from loops.protocol.access import TurnOver
@@ -74,6 +75,11 @@ async def store_object(database: Database, turn: Turn, sha: str, content: bytes)
         await tx.execute(insert(Blob).values(row).on_conflict_do_nothing())
 
 
+async def object_of(tx: AsyncSession, turn: Turn, sha: str) -> bytes | None:
+    """A file that an earlier round of the turn had changed; None if there is none."""
+    return (await tx.execute(select(Blob.content).where(Blob.turn_id == turn.id, Blob.sha == sha))).scalar_one_or_none()
+
+
 async def log_of(tx: AsyncSession, turn: Turn, name: str) -> bytes | None:
     """The log `name` of the turn, compressed with zlib; None if there is none."""
     return (await tx.execute(select(Log.content).where(Log.turn_id == turn.id, Log.name == name))).scalar_one_or_none()
@@ -111,7 +117,9 @@ async def store_result(
         return False
     work = (turn.runtime or "command", turn.parser_state, resumed_totals(turn), result, dict(files), redactor, price)
     try:
-        heavy = len(result.diff) + len(result.message) + len(result.stderr_tail) >= HEAVY
+        tried = [each.output for each in (result.trials.before, result.trials.after) if each is not None]
+        said = (result.diff, result.message, result.stderr_tail, *tried)
+        heavy = sum(map(len, said)) >= HEAVY
         if heavy:
             async with database.read() as tx:
                 installation = await installation_of_session(tx, turn.session_id)
@@ -208,7 +216,7 @@ def _described(content: bytes | None, redactor: Redactor) -> tuple[dict[str, str
 def _withheld(result: Result, why: str) -> ShownResult:
     """A result of which nothing may be shown. What it changed is looked at on its own before it is published."""
     note = f"What this turn said is withheld: {why}."
-    bare = dataclasses.replace(result, diff="", stderr_tail="", message=note)
+    bare = dataclasses.replace(result, diff="", stderr_tail="", message=note, trials=Trials())
     outcome = dict.fromkeys(("error", "session_id", "limit", "failure", "retry_after", "description")) | {
         "message": note,
         "totals": {},
@@ -225,6 +233,9 @@ def stored_result(result: Result, redactor: Redactor) -> dict[str, Any]:
     del kept["files"]
     kept["diff"] = shown_diff(result.diff, redactor)
     kept["stderr_tail"] = clean(redactor.text(result.stderr_tail))[-STDERR_BYTES:]
+    for trial in kept["trials"].values():
+        if trial is not None:
+            trial["output"] = clean(redactor.text(trial["output"]))[-OUTPUT_BYTES:]
     kept["message"] = clip(clean(redactor.text(result.message)), 4_000)
     return kept
 

@@ -242,6 +242,9 @@ class Turn(Base):
     told_reasoning: Mapped[int] = mapped_column(server_default="0", default=0)
     told_cost: Mapped[float] = mapped_column(server_default="0", default=0.0)
     booked_cost: Mapped[float] = mapped_column(server_default="0", default=0.0)  # 0: nobody knows the model's price
+    rounds: Mapped[list[Any]] = mapped_column(
+        server_default="[]", default=list
+    )  # runs of its agent that came to no commit
 
     created_at: Mapped[float]
     started_at: Mapped[float | None]

@@ -10,6 +10,7 @@ from loops.sessions.ask_columns import ask_of
 from loops.store.states import SubjectKind
 from loops.store.tables import Session, Turn
 from loops.turns.commit_style import CommitStyle, change_of, in_style
+from loops.turns.verified import command_in, is_verified
 from loops.turns.work_summary import WorkSummary, subject_asked_for, summary_of
 
 ASKED, DONE, CHECKED, LEFT = 2_000, 8_000, 4_000, 4_000
@@ -61,12 +62,13 @@ def commit_subjects(session: Session, turn: Turn, style: CommitStyle) -> tuple[s
     return tuple(dict.fromkeys(found))
 
 
-def commit_body(session: Session, turn: Turn) -> str:
+def commit_body(session: Session, turn: Turn, result: Result) -> str:
     """What stands below it."""
+    verified = f"Verified in the box: {command_in(turn)}" if is_verified(turn, result) else ""
     told = summary_of(session, turn)
     checked = f"Checked: {told.checked.strip()}" if told.checked.strip() else ""
     left = f"Left: {told.left.strip()}" if told.left.strip() else ""
-    return "\n\n".join(part for part in (told.what.strip(), checked, left) if part)
+    return "\n\n".join(part for part in (told.what.strip(), checked, verified, left) if part)
 
 
 def attempt_of(turn: Turn) -> int | None:

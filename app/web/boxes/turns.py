@@ -27,7 +27,7 @@ from app.web.state import AppState, app_state
 from k8s.runner import protocol
 from loops.prompts import description
 from loops.protocol.access import Asking, NoSuchEvidence, TurnOver
-from loops.protocol.results import log_of, most_bytes, store_object, store_result
+from loops.protocol.results import log_of, most_bytes, object_of, store_object, store_result
 from loops.protocol.store_output import store_output
 from loops.secrets.redact import Redactor
 from loops.store.bus import WORK
@@ -137,6 +137,18 @@ async def _output(request: Request, here: AppState, asked: Asking) -> Response:
 
 
 @answers
+async def stored(request: Request) -> Response:
+    """GET /turns/{turn}/objects/{sha}: what an earlier round of the turn had stored."""
+    here = app_state(request)
+    turn = await turn_of(request)
+    async with here.database.read() as tx:
+        content = await object_of(tx, turn, request.path_params["sha"])
+    if turn.status != TurnStatus.RUNNING or content is None:
+        raise TurnOver(f"turn {turn.public_id} is {turn.status} and holds no object {request.path_params['sha']}")
+    return Response(content, media_type="application/octet-stream")
+
+
+@answers
 async def store(request: Request) -> Response:
     """PUT /turns/{turn}/objects/{sha}."""
     here = app_state(request)
@@ -223,6 +235,7 @@ def _routes(dressed: Callable[[Handler], Handler]) -> list[Route]:
         Route("/turns/{turn}/token", dressed(revoke), methods=["DELETE"]),
         Route("/turns/{turn}/evidence/{name:path}", dressed(evidence), methods=["GET"]),
         Route("/turns/{turn}/output", dressed(output), methods=["POST"]),
+        Route("/turns/{turn}/objects/{sha}", dressed(stored), methods=["GET"]),
         Route("/turns/{turn}/objects/{sha}", dressed(store), methods=["PUT"]),
         Route("/turns/{turn}/secrets", dressed(secrets), methods=["GET"]),
         Route("/turns/{turn}/edited", dressed(edited), methods=["GET"]),

@@ -20,10 +20,11 @@ class TurnVerdict:
     `publish`: there are changes. `nothing`: the agent ended well and changed nothing. `again`: the box failed us and
     the turn may run once more. `afresh`: the CLI's conversation is gone, so it runs once more with a new one.
     `refused`: by its model's provider, in a way that passes or can be got round: once more, or it is a failure.
+    `round`: its work does not pass the check in the box, and its agent goes on with it.
     `failed`: `reason` is one of the session's reasons. `note` is a sentence for people.
     """
 
-    kind: Literal["publish", "nothing", "again", "afresh", "refused", "failed", "cancelled"]
+    kind: Literal["publish", "nothing", "again", "afresh", "refused", "round", "failed", "cancelled"]
     reason: str = ""
     note: str = ""
 

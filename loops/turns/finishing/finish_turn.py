@@ -27,11 +27,13 @@ from loops.turns.authority import without_right
 from loops.turns.finishing.classify_result import TurnVerdict, classify_result
 from loops.turns.finishing.conflict import begin_conflict_turn, handed_back, owner_of_resolving
 from loops.turns.finishing.guard import guard
+from loops.turns.finishing.next_round import round_of_turn
 from loops.turns.finishing.publish_turn import publish_turn
 from loops.turns.finishing.record_turn import Ending, record_turn
 from loops.turns.finishing.report import Report
 from loops.turns.finishing.unfinished import unfinished_of
 from loops.turns.finishing.whole_diff import whole_diff
+from loops.turns.verified import note_of
 
 SECRETS = ("secret", "env_file", "credential_file")
 """What the guards call a file that holds a secret."""
@@ -48,6 +50,9 @@ async def finish_turn(loop: Loop, session: Session, action: decide.FinishTurn) -
     report = Report.of(turn)
     verdict = _judge(session, turn, report, before)
     publishes = verdict.kind == "publish"
+    if publishes and (again := await round_of_turn(loop, session, turn, report.result)) is not None:
+        await record_turn(loop, session, turn, report, Ending(TurnVerdict("round", note=again.why), round=again.made))
+        return
     repo = loop.handle(repository)
     if verdict.reason == Reason.FETCH_FAILED:
         # what a box is refused through the git gateway looks like any failed fetch: what GitHub itself answers comes
@@ -111,7 +116,8 @@ async def _publish(loop: Loop, repo: RepositoryHandle, session: Session, turn: T
         return _refused(str(error))
     except REFUSED as error:
         return _refused(str(error))
-    return Ending(TurnVerdict("publish", note="\n".join(sentences(findings.notes))), published, diff)
+    notes = [*sentences(findings.notes), note_of(turn, result)]
+    return Ending(TurnVerdict("publish", note="\n".join(filter(None, notes))), published, diff)
 
 
 def _refused(why: str) -> Ending:

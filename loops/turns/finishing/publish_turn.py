@@ -58,7 +58,7 @@ async def _push(
         async with loop.database.read() as tx:
             return (await tx.get_one(Blob, (turn.id, sha))).content
 
-    message = await _message(loop.database, repo, session, turn, session.branch, fork)
+    message = await _message(loop.database, repo, session, turn, result, session.branch, fork)
     wanted = Publication(
         turn.public_id,
         session.branch,
@@ -85,12 +85,18 @@ async def _push(
 
 
 async def _message(
-    database: Database, repo: RepositoryHandle, session: Session, turn: Turn, branch: str, fork: Pull | None
+    database: Database,
+    repo: RepositoryHandle,
+    session: Session,
+    turn: Turn,
+    result: Result,
+    branch: str,
+    fork: Pull | None,
 ) -> str:
     """The commit's message, in the repository's own style; one that its rules take, where there is one."""
     co_authors = await _co_authors(database, turn, fork)
     style = style_of(await queries.subjects(repo, session.base_branch or "", READ))
-    body, attempt = commit_body(session, turn), attempt_of(turn)
+    body, attempt = commit_body(session, turn, result), attempt_of(turn)
     messages = [
         commit_message(subject, body, turn=turn.public_id, attempt=attempt, co_authors=co_authors)
         for subject in commit_subjects(session, turn, style)

@@ -1,13 +1,14 @@
 """The end of a turn, written to its rows in one transaction."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import delete
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from github.publishing.publish import Published
 from k8s.runner.protocol import Result
-from loops.boxes.box import ONCE_MORE, restart_turn
+from loops.boxes.box import ONCE_MORE, next_round, restart_turn
 from loops.context import Loop
 from loops.guards import Findings
 from loops.guards.model import shown
@@ -32,7 +33,8 @@ LEFT_OUT = 20  # things left out of a commit that are named
 class Ending:
     """How a turn ended, with its publication and the diff of its whole branch if it was published.
 
-    `findings` are those of the guards that refused it, `unfinished` the work of a turn that is not published.
+    `findings` are those of the guards that refused it, `unfinished` the work of a turn that is not published,
+    `round` that of one whose agent goes on with it.
     """
 
     verdict: TurnVerdict
@@ -40,6 +42,7 @@ class Ending:
     diff: WholeDiff | None = None
     findings: Findings | None = None
     unfinished: Unfinished | None = None
+    round: dict[str, Any] | None = None
 
 
 async def record_turn(loop: Loop, session: Session, turn: Turn, report: Report, ending: Ending) -> None:
@@ -60,6 +63,14 @@ async def record_turn(loop: Loop, session: Session, turn: Turn, report: Report, 
         _keep_conversation(fresh, row, report)
         if verdict.kind == "afresh":
             await _once_more(tx, row, CONVERSATION_GONE, loop.clock())
+            return
+        if ending.round is not None:
+            kept = [each["sha"] for each in ending.round["overlay"] if each["sha"]]
+            await tx.execute(delete(Blob).where(Blob.turn_id == turn.id, Blob.sha.not_in(kept)))
+            next_round(row, verdict.note, ending.round)
+            await journal.append(
+                tx, row.session_id, [("status", {"text": verdict.note})], at=loop.clock(), turn_id=row.id
+            )
             return
         row.finished_at, row.given, row.changed_files = loop.clock(), None, []
         fresh.failures = 0  # what comes next is another thing

@@ -28,6 +28,7 @@ from loops.store.states import SessionStatus, TurnStatus
 from loops.store.tables import Box, Repository, Session, Turn
 from loops.turns.preparing import unfinished_work
 from loops.turns.preparing.admission import admit
+from loops.turns.preparing.checking import verification_of
 from loops.turns.preparing.env import env_of
 from loops.turns.preparing.limits import limits_of
 from loops.turns.preparing.ownership import is_still_theirs
@@ -73,9 +74,10 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
             return None
         chosen = await runtime_of(loop, session, turn)
         wanted = await env_of(loop.database, session, start, repository.full_name)
-        told = await prompt_of(loop, repo, session, turn, start, wanted, chosen.runtime.name)
+        verification = verification_of(session, turn)
+        told = await prompt_of(loop, repo, session, turn, start, wanted, chosen.runtime.name, verification)
         limits = await _limits(loop, session, turn)
-        spec = spec_of(loop, chosen, told, repository, start, session, turn, wanted, limits)
+        spec = spec_of(loop, chosen, told, repository, start, session, turn, wanted, limits, verification)
     except (CannotStart, CannotRun) as error:
         await _refuse(loop, session, turn, error.reason, str(error))
         return None

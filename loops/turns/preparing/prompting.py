@@ -2,9 +2,10 @@
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from github.client.errors import GitHubError
 from github.client.repository import RepositoryHandle
@@ -23,6 +24,7 @@ from loops.sessions.snapshots import settings, turns_of
 from loops.store.tables import Session, Turn
 from loops.store.work_tables import UnfinishedWork
 from loops.turns.preparing import unfinished_work
+from loops.turns.preparing.checking import check_told
 from loops.turns.preparing.earlier_attempts import earlier_attempts
 from loops.turns.preparing.env import Wanted
 from loops.turns.preparing.start import StartingPoint
@@ -50,6 +52,7 @@ async def prompt_of(
     start: StartingPoint,
     wanted: Wanted | None,
     runtime: str,
+    verification: Mapping[str, Any] | None,
 ) -> Told:
     """What the agent is told. The one placeholder of its text is the runner's `{turn_dir:MARKER}`."""
     ask = ask_of(turn)
@@ -86,6 +89,7 @@ async def prompt_of(
             )
         ),
         left_work=unfinished_work.told(left, turn.marker) if left is not None else None,
+        check=check_told(session, turn, verification),
     )
     text = render(await _prompt(repo, session, turn, ask, about, told, earlier))
     guides = (BoxFile(f"{{turn_dir}}/guidance/{name}", content) for name, content in guidance)

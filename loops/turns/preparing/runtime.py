@@ -47,6 +47,7 @@ def spec_of(
     turn: Turn,
     wanted: Wanted | None,
     limits: dict[str, Any],
+    verification: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """What the box is told, in the shape of the runner's protocol, without secrets; `request` makes them at hand-out.
 
@@ -93,6 +94,7 @@ def spec_of(
             )
         ],
         "env_file": wanted.spec() if wanted else None,
+        "verification": verification,
     }
 
 

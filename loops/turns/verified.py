@@ -1,0 +1,103 @@
+"""What came of a turn's check in its box: whether it is verified, goes on for another round, or is only said. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from k8s.runner.protocol import Result
+from k8s.runner.trials import overlay_of
+from k8s.runner.verification import FAILED, NOT_RUN, PASSED, SET_UP_FAILED, TIMEOUT, Trial
+from loops.store.tables import Session, Turn
+
+ROUNDS = 3
+"""Rounds of one turn where the repository's settings name no other number."""
+SHOWN = 200  # characters of a command that are shown
+
+
+@dataclass(frozen=True)
+class Round:
+    """One run of an agent whose work did not pass the check: kept with its turn, which goes on with that work.
+
+    `before` is how the check ended before the agent, where it was tried."""
+
+    at: float
+    tree: str
+    how: str
+    exit_code: int | None
+    before: str
+    excerpt: str
+    overlay: tuple[dict[str, Any], ...]
+
+    def stored(self) -> dict[str, Any]:
+        """As the turn's row keeps it."""
+        return {**vars(self), "overlay": list(self.overlay)}
+
+
+def command_of(verification: Mapping[str, Any] | None) -> str:
+    """What a check runs, in one line; empty where there is none."""
+    check = (verification or {}).get("check") or ()
+    lines = [line.strip() for each in check for line in str(each.get("run", "")).splitlines() if line.strip()]
+    return " && ".join(lines)[:SHOWN]
+
+
+def command_in(turn: Turn) -> str:
+    """What the check of this turn runs."""
+    return command_of((turn.spec or {}).get("verification"))
+
+
+def is_verified(turn: Turn, result: Result) -> bool:
+    """Whether the check passed on just the files that are published."""
+    after = result.trials.after
+    return after is not None and after.how == PASSED and bool(command_in(turn))
+
+
+def goes_on(turn: Turn, result: Result, *, most: int, seconds: float, now: float) -> bool:
+    """Whether the agent goes on in this turn: its check fails in a box that was made ready, there are rounds and time
+    left, and the last round changed something."""
+    after = result.trials.after
+    if after is None or after.how not in (FAILED, TIMEOUT) or len(turn.rounds) >= most:
+        return False
+    if turn.rounds and now - float(turn.rounds[0]["at"]) >= seconds:
+        return False
+    return not turn.rounds or turn.rounds[-1]["tree"] != result.tree
+
+
+def round_of(result: Result, excerpt: str, now: float) -> Round:
+    """What is kept of a round."""
+    after = result.trials.after or Trial(NOT_RUN)
+    overlay = tuple({"path": each.path, "mode": each.mode, "sha": each.sha} for each in overlay_of(result.changes))
+    before = result.trials.before.how if result.trials.before is not None else ""
+    return Round(now, result.tree or "", after.how, after.exit_code, before, excerpt, overlay)
+
+
+def most_rounds(session: Session) -> int:
+    """How often an agent may go on in one turn, by the repository's settings."""
+    limits = (session.config or {}).get("limits") or {}
+    return int(limits.get("rounds", ROUNDS))
+
+
+def note_of(turn: Turn, result: Result) -> str:
+    """What people are told of the check; empty where the turn had none or changed nothing."""
+    command, trials = command_in(turn), result.trials
+    if not command or trials.after is None:
+        return ""
+    rounds = f" after {len(turn.rounds) + 1} rounds" if turn.rounds else ""
+    if trials.after.how == PASSED:
+        return f"Verified in the box{rounds}: `{command}` passes on what was pushed{_before(turn, trials.before)}."
+    return f"Not verified in the box: {_why(trials.after, command, rounds)}"
+
+
+def _before(turn: Turn, before: Trial | None) -> str:
+    first = before.how if before is not None else ""
+    how = str(turn.rounds[0].get("before") or "") if turn.rounds else first
+    return {FAILED: ", and failed before", PASSED: "; it passed before, too"}.get(how, "")
+
+
+def _why(after: Trial, command: str, rounds: str) -> str:
+    if after.how == SET_UP_FAILED:
+        return f"it could not be set up (exit code {after.exit_code}), so `{command}` was not run."
+    if after.how == TIMEOUT:
+        return f"`{command}` did not end in time{rounds}."
+    if after.how == FAILED:
+        return f"`{command}` still fails{rounds}, exit code {after.exit_code}."
+    return f"`{command}` was not run. {after.output}".strip()
