@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -24,6 +24,7 @@ from loops.offload import Withheld
 CHECKS = 12  # are collected at once: more red checks than this seldom say anything new to an agent
 MOST_CHECKS = 5 * CHECKS
 AT_ONCE = 3
+ADDRESS = 300  # characters
 
 Before = Callable[[logs.FailedCheckLogs], Awaitable[LastPassing]]
 
@@ -138,9 +139,23 @@ def _without_log(
     missing: str = "",
 ) -> Distilled:
     title = left.details or f"{left.check.name} ended as {left.check.conclusion}"
-    return distill_check(
-        title, missing or None, annotations=notes, budget=budget, changed_files=changed_files, redact=redact
+    unread = redact(_unread(left)) if left.log is None else ""
+    found = distill_check(
+        title,
+        missing or None,
+        annotations=notes,
+        budget=max(budget - len(unread.encode()) - 1, 0),
+        changed_files=changed_files,
+        redact=redact,
     )
+    # behind all else, and no part of the failure's name: the address is another one each time
+    return replace(found, excerpt=f"{found.excerpt.rstrip()}\n{unread}") if unread else found
+
+
+def _unread(left: logs.FailedCheckLogs) -> str:
+    """That nobody here has read the log, and where it is: other CI services show theirs to those who sign in there."""
+    url = " ".join(left.check.url.split())[:ADDRESS]
+    return f"Its log was not read: {left.log_missing}.{f' It is at {url}' if url else ''}\n"
 
 
 def log_name(check: Check) -> str:

@@ -1,12 +1,23 @@
-from typing import Any
+import html
+from typing import Any, cast
 
 import httpx
 import pytest
+from sqlalchemy import select
 
 from app.web.pages import sessions
 from app.web.state import AppState
+from github.checks.model import Check, Kind
+from github.client.repository import RepositoryHandle
+from loops.checks.collect import CollectedCheck, collect, failures
+from loops.checks.distiller import Distiller
+from loops.checks.shown_evidence import keep_evidence
+from loops.evidence import distill
+from loops.evidence.passing.since import Since
+from loops.store.tables import Session
 from tests.app.web.pages.seeding import EVIL, happen, seed
 from tests.databases import on_sqlite
+from tests.loops.checks.others import BUILDKITE, JENKINS
 
 CHECKS: dict[str, Any] = {
     "sha": "ab" * 20,
@@ -49,6 +60,35 @@ async def test_a_session_shows_state_turns_checks_changes_and_where_to_look(
         assert expected in text
     assert "javascript:" not in text
     assert "# &lt;b&gt;sum&lt;/b&gt;" in text
+
+
+@on_sqlite
+async def test_a_session_says_of_another_services_check_that_its_log_was_not_read_and_of_ours_what_changed(
+    http: httpx.AsyncClient, shared: AppState
+) -> None:
+    session_id = await seed(shared)
+    others = await collect(
+        cast(Distiller, None),
+        cast(RepositoryHandle, None),
+        [BUILDKITE, JENKINS],
+        budget=16_000,
+        changed_files=(),
+        redact=lambda text: text,
+    )
+    since = Since("c0ffee" * 6, "main", ("4f1c2d9 Trim the wick",), ("src/lamp.py", "docs/lamp.md"))
+    job = Check(Kind.JOB, 43, "test (3.12)", 15368, "github-actions", "failure", url="https://github.com/runs/1")
+    ours = CollectedCheck(job, distill([b"src/lamp.py:7: error: no such wick\n##[error]exit code 1\n"], since=since))
+    async with shared.database.read() as tx:
+        session = (await tx.execute(select(Session).where(Session.id == session_id))).scalar_one()
+    await keep_evidence(shared.clock, shared.database, session, "ab" * 20, failures([*others, ours]))
+    text = html.unescape((await http.get("/sessions/s_1")).text)
+    for check in (BUILDKITE, JENKINS):
+        assert check.title in text
+        assert f"It is at {check.url}" in text
+    assert text.count("Its log was not read") == 2
+    assert "This job last passed on main at c0ffeec0ff" in text
+    assert "4f1c2d9 Trim the wick" in text
+    assert "src/lamp.py (the failure names it), docs/lamp.md" in text
 
 
 @on_sqlite
