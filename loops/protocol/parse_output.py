@@ -23,6 +23,7 @@ LOOK_BACK = 50
 
 Totals = Mapping[str, float] | None
 
+_MOST = 10**15
 _COUNTED = ("steps", "input", "cached", "output", "reasoning")
 _STREAMED = ("assistant_delta", "reasoning")
 
@@ -275,5 +276,6 @@ def clean(text: str) -> str:
 
 
 def _number(value: object) -> float:
-    good = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return float(value) if good and isinstance(value, int | float) else 0.0
+    good = isinstance(value, int) and not isinstance(value, bool)
+    good = good or (isinstance(value, float) and math.isfinite(value))
+    return float(min(value, _MOST)) if good and isinstance(value, int | float) else 0.0

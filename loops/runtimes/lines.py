@@ -17,6 +17,7 @@ _NO_CONVERSATION = re.compile(
     re.IGNORECASE,
 )
 _REMEMBERED = 2_000
+_DIGITS = 15
 
 
 @dataclass
@@ -82,7 +83,7 @@ class LineParser(ABC):
         data = as_object(line)
         try:
             events = self._events(data) if data else [status(line)]
-        except (KeyError, TypeError, ValueError, AttributeError):
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
             events = [status(line)]
         if self._memory.failure:
             self._memory.failure = clip(self._memory.failure, LONGEST)
@@ -95,7 +96,7 @@ class LineParser(ABC):
     def outcome(self, ending: ProcessEnd) -> Outcome:
         """The answer, if there is one; else what went wrong."""
         memory = self._memory
-        message = memory.answer or self._left(ending)
+        message = text_of(memory.answer) or self._left(ending)
         if memory.answered:
             return Outcome(message, None, memory.session, memory.after)
         # What a CLI says when it is interrupted is not the reason.
@@ -142,12 +143,21 @@ class LineParser(ABC):
 
 
 def as_object(line: str) -> JSON | None:
-    """The JSON object on `line`, or None."""
+    """The JSON object on `line`, or None. Numbers that no database holds are None in it."""
     try:
-        data = json.loads(line)
+        data = json.loads(line, parse_int=_int, parse_float=_float, parse_constant=lambda _: None)
     except (ValueError, RecursionError):
         return None
     return data if isinstance(data, dict) else None
+
+
+def _int(digits: str) -> int | None:
+    return int(digits) if len(digits) <= _DIGITS else None
+
+
+def _float(digits: str) -> float | None:
+    found = float(digits)
+    return found if abs(found) < 10.0**_DIGITS else None
 
 
 def event(kind: EventKind, **payload: Any) -> RuntimeEvent:
