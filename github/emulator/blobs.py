@@ -16,14 +16,15 @@ from github.emulator.store.store import Store
 LIFETIME_SECONDS = 60
 
 
-def _signature(hub: Hub, path: str, expires: int) -> str:
+def signature(hub: Hub, path: str, expires: int) -> str:
+    """What makes an address good until `expires`, in UNIX seconds."""
     return hmac.new(hub.log_key, f"{path}\n{expires}".encode(), hashlib.sha256).hexdigest()
 
 
 def signed_url(hub: Hub, path: str) -> str:
     """A URL of the blob at `path` (`/jobs/1.txt`, `/runs/1/2.zip`) that holds for a minute."""
     expires = int(hub.store.now().timestamp()) + LIFETIME_SECONDS
-    return f"{hub.store.origins.logs}{path}?se={expires}&sig={_signature(hub, path, expires)}"
+    return f"{hub.store.origins.logs}{path}?se={expires}&sig={signature(hub, path, expires)}"
 
 
 def _problem(status: int, code: str, message: str) -> Response:
@@ -40,7 +41,7 @@ def application(hub: Hub) -> Starlette:
             return _problem(400, "InvalidAuthenticationInfo", f"{message} header.")
         path, expires = request.url.path, request.query_params.get("se", "")
         known = expires.isdigit() and hmac.compare_digest(
-            request.query_params.get("sig", "").encode(), _signature(hub, path, int(expires)).encode()
+            request.query_params.get("sig", "").encode(), signature(hub, path, int(expires)).encode()
         )
         if not known or int(expires) < hub.store.now().timestamp():
             return _problem(403, "AuthenticationFailed", "Server failed to authenticate the request.")

@@ -6,11 +6,9 @@ from pathlib import Path
 
 from pydantic_ai.messages import BinaryContent, ModelMessage, ModelRequest, UserContent, UserPromptPart
 
-MOST_IMAGES = 5
-LARGEST_IMAGE = 3_500_000
-"""Bytes; in base64 that is just within what the strictest provider takes."""
+from k8s.native.image_types import LARGEST_IMAGE, MOST_IMAGES, media_type
+
 _LEFT_OUT = "(An image was here.)"
-_TYPES = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif"))
 
 
 def read_images(paths: Sequence[Path]) -> list[BinaryContent]:
@@ -26,13 +24,6 @@ def read_images(paths: Sequence[Path]) -> list[BinaryContent]:
         if kind := media_type(content):
             found.append(BinaryContent(content, media_type=kind))
     return found[:MOST_IMAGES]
-
-
-def media_type(content: bytes) -> str | None:
-    """Of PNG, JPEG, GIF and WebP; None for anything else."""
-    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
-        return "image/webp"
-    return next((kind for start, kind in _TYPES if content.startswith(start)), None)
 
 
 def with_images(text: str, images: Sequence[BinaryContent]) -> str | list[UserContent]:

@@ -181,13 +181,17 @@ def request_to_json(request: TurnRequest) -> dict[str, Any]:
         "read_only": request.read_only,
         "program": request.program,
         "env": dict(request.env),
+        # a release before knows no such field
+        **({"images": list(request.images)} if request.images else {}),
     }
 
 
 def request_from_json(stored: dict[str, Any], credential: Credential) -> TurnRequest:
     """The stored request with its credential."""
     resume = stored.get("resume")
-    return TurnRequest(**{**stored, "resume": Resume(**resume) if resume else None, "credential": credential})
+    resumed = Resume(**resume) if resume else None
+    images = tuple(stored.get("images") or ())
+    return TurnRequest(**{**stored, "resume": resumed, "images": images, "credential": credential})
 
 
 def file_to_json(file: BoxFile) -> dict[str, Any]:

@@ -126,7 +126,8 @@ class RuntimeSpec:
     kinds of login it runs with. `prices` are list prices of the models of the agent's own provider, by the beginning of
     the model's name. `key_files` are the files, as the
     end of a path, that hold its login: never published.
-    `answers`: its last words are for people; what a program prints is a log.
+    `answers`: its last words are for people; what a program prints is a log. `shows_images`: it can be given files to
+    show to its model.
     """
 
     name: str
@@ -147,6 +148,7 @@ class RuntimeSpec:
     prices: Mapping[str, Price] = field(default_factory=dict)
     key_files: tuple[str, ...] = ()
     answers: bool = True
+    shows_images: bool = False
     former_names: tuple[str, ...] = ()
     smoke: Smoke | None = None
 

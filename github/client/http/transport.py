@@ -160,12 +160,15 @@ class Transport:
         return Answer(response.status_code, response.headers, response.content)
 
     @asynccontextmanager
-    async def stream(self, url: str) -> AsyncIterator[httpx.Response]:
-        """A GET of a signed address elsewhere: no `Authorization`, which the storage behind logs refuses."""
+    async def stream(self, url: str, *, redirects: bool = True) -> AsyncIterator[httpx.Response]:
+        """A GET of a signed address elsewhere: no `Authorization`, which the storage behind logs refuses.
+
+        Without `redirects` one is given back as it is.
+        """
         label = f"GET {urlsplit(url).netloc}{urlsplit(url).path}"
         try:
             async with self._connections.http.stream(
-                "GET", url, headers={"User-Agent": USER_AGENT}, follow_redirects=True
+                "GET", url, headers={"User-Agent": USER_AGENT}, follow_redirects=redirects
             ) as response:
                 if response.status_code >= 400:
                     body = await response.aread()

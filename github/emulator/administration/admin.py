@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from github.emulator import attachments
 from github.emulator.acts import accounts, comments, installations, repositories
 from github.emulator.administration.seed import EVENTS, PERMISSIONS, Seed
 from github.emulator.faults import Fault
@@ -32,6 +33,10 @@ class Admin:
     def call(self, act: Callable[[], T]) -> T:
         """Run something where nothing else changes the store meanwhile."""
         return act()
+
+    def upload(self, content: bytes) -> str:
+        """An upload, as people drop one into a text: the address that stands in the text."""
+        return attachments.uploaded(self.hub, content)
 
     # where it is
 

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from github.emulator import attachments
 from github.emulator.api.pipeline import Pipeline
 from github.emulator.githttp.lfs import Lfs
 from github.emulator.githttp.server import GitHttp
@@ -45,12 +46,16 @@ def application(hub: Hub, control: Sequence[Route]) -> Starlette:
         body = await request.json()
         return git.judge(request.path_params["push"], body["updates"])
 
+    def upload(request: Request) -> Response:
+        return attachments.serve(hub, request)
+
     routes = [
         Route("/_local/pushes/{push}", push_question, methods=["POST"]),
         *control,
         Route("/{owner}/{repo}/info/lfs/objects/batch", Lfs(hub, git).batch, methods=["POST"]),
         Route("/{owner}/{repo}/info/lfs/verify", Lfs(hub, git).verify, methods=["POST"]),
         Route("/{owner}/{repo}/{tail:git}", git.serve, methods=["GET", "POST"]),
+        Route("/private-user-images/{name:uuid}", upload, methods=["GET"]),
         *Site(hub).routes(),
         *AppPages(hub).routes(),
         *AuthorizePages(hub).routes(),

@@ -15,6 +15,7 @@ SPEC = RuntimeSpec(
     program="greenloop-native",
     accepts=(Accepts(ANY, on_request=True),),
     needs_model=True,
+    shows_images=True,
     key_variables=(("ANTHROPIC_API_KEY", "anthropic"), ("OPENAI_API_KEY", "openai")),
     endpoints=tuple(
         Endpoint(provider, "https://generativelanguage.googleapis.com/v1beta/openai")

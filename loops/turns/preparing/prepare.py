@@ -26,7 +26,7 @@ from loops.store.database import Database
 from loops.store.locking import locked
 from loops.store.states import SessionStatus, TurnStatus
 from loops.store.tables import Box, Repository, Session, Turn
-from loops.turns.preparing import unfinished_work
+from loops.turns.preparing import images, unfinished_work
 from loops.turns.preparing.admission import admit
 from loops.turns.preparing.checking import verification_of
 from loops.turns.preparing.env import env_of
@@ -77,7 +77,8 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
         verification = verification_of(session, turn)
         told = await prompt_of(loop, repo, session, turn, start, wanted, chosen.runtime.name, verification)
         limits = await _limits(loop, session, turn)
-        spec = spec_of(loop, chosen, told, repository, start, session, turn, wanted, limits, verification)
+        shown = await images.images_of(repo, ask_of(turn)) if chosen.runtime.shows_images else ()
+        spec = spec_of(loop, chosen, told, repository, start, session, turn, wanted, limits, verification, shown)
     except (CannotStart, CannotRun) as error:
         await _refuse(loop, session, turn, error.reason, str(error))
         return None
@@ -96,6 +97,7 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
         turn.spec = spec
         if told.left_work is not None:
             await unfinished_work.give(tx, turn, told.left_work)
+        await images.give(tx, turn, shown)
         turn.limits = limits
         turn.base_sha = start.sha
         move_turn(turn, TurnStatus.READY)

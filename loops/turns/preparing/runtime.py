@@ -1,5 +1,6 @@
 """Which runtime a turn gets, and what its box is told. What cannot run is said at once, in words."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from loops.accounts.box_secrets import CannotPrepare
@@ -19,6 +20,7 @@ from loops.sessions.ask_columns import ask_of, options_json
 from loops.store.tables import Profile, Repository, Session, Turn
 from loops.turns.preparing import unfinished_work
 from loops.turns.preparing.env import Wanted
+from loops.turns.preparing.images import Image
 from loops.turns.preparing.prompting import Told
 from loops.turns.preparing.start import StartingPoint
 
@@ -48,6 +50,7 @@ def spec_of(
     wanted: Wanted | None,
     limits: dict[str, Any],
     verification: dict[str, Any] | None = None,
+    images: Sequence[Image] = (),
 ) -> dict[str, Any]:
     """What the box is told, in the shape of the runner's protocol, without secrets; `request` makes them at hand-out.
 
@@ -63,6 +66,7 @@ def spec_of(
             resume=_resume(session, turn, chosen.runtime.name),
             max_steps=limits["steps_left"],
             max_cost=limits["cost_left"],
+            images=tuple(image.path for image in images),
             program=loop.options.command if not chosen.runtime.needs_account else "",
         )
         invocation = chosen.runtime.command(request)
@@ -91,6 +95,7 @@ def spec_of(
             for name in (
                 *(about.logs if isinstance(about, RedChecks) else ()),
                 *((unfinished_work.NAME,) if told.left_work else ()),
+                *(image.name for image in images),
             )
         ],
         "env_file": wanted.spec() if wanted else None,

@@ -20,7 +20,8 @@ from pydantic_ai.messages import BinaryContent, ModelMessage, ModelResponse, Tex
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
 from k8s.native import history
-from k8s.native.images import LARGEST_IMAGE, MOST_IMAGES, holds_images, read_images
+from k8s.native.image_types import LARGEST_IMAGE, MOST_IMAGES
+from k8s.native.images import holds_images, read_images
 from k8s.native.loop import RunOptions, run
 from k8s.native.workspaces.memory import MemoryWorkspace
 from k8s.native.workspaces.workspace import Executed

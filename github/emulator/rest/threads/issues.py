@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from github.emulator import attachments
 from github.emulator.acts import issues as acts
 from github.emulator.api.call import Answer, Call, Listing
 from github.emulator.api.route import Route
@@ -71,7 +72,13 @@ def listed(call: Call) -> Listing:
 
 
 def get(call: Call) -> Answer:
-    return Answer(200, views.full(call.store, find(call)))
+    row, accept = find(call), call.headers.get("accept", "")
+    shown = views.full(call.store, row)
+    if "html+json" in accept or "full+json" in accept:
+        shown["body_html"] = attachments.html_of(call.hub, row.body)
+        if "html+json" in accept:
+            del shown["body"]
+    return Answer(200, shown)
 
 
 def create(call: Call) -> Answer:
