@@ -18,10 +18,13 @@ demo: $(VENV)/$(if $(findstring native,$(DEMO_ARGS)),.dev,.runtime)
 test: $(VENV)/.dev
 	PYTHONDONTWRITEBYTECODE= GREENLOOP_TEST_SHORT=$(if $(or $(CI),$(LONG)),,1) $(BIN)/python -m pytest -n auto --dist worksteal $(TEST_ARGS)
 
-# Boxes, and the loop with them, on a real cluster: make test-cluster KUBECONFIG=… IMAGE=… [HOST=address of this machine]
+# What we know of Kubernetes, boxes, and the loop with them, on a real cluster: make test-cluster KUBECONFIG=… IMAGE=…
+# [HOST=address of this machine]. The quick ones come first; what fails stops no other, and its namespaces go in the end.
 test-cluster: $(VENV)/.dev
 	@test -n "$(KUBECONFIG)" -a -n "$(IMAGE)" || { echo "usage: make test-cluster KUBECONFIG=FILE IMAGE=NAME-OF-THE-BOX-IMAGE" >&2; exit 2; }
-	GREENLOOP_TEST_KUBECONFIG="$(KUBECONFIG)" GREENLOOP_TEST_IMAGE="$(IMAGE)" GREENLOOP_TEST_HOST="$(HOST)" $(BIN)/python -m pytest -m cluster -v --timeout 600 $(TEST_ARGS)
+	export GREENLOOP_TEST_RUN=$$(date +%s); trap '$(BIN)/python -m tests.k8s.namespaces "$(KUBECONFIG)"' EXIT; \
+	  GREENLOOP_TEST_KUBECONFIG="$(KUBECONFIG)" GREENLOOP_TEST_IMAGE="$(IMAGE)" GREENLOOP_TEST_HOST="$(HOST)" \
+	  $(BIN)/python -m pytest -m cluster -v -n 4 --dist load --timeout 600 $(or $(TEST_ARGS),tests/k8s/apiserver tests/k8s/cluster tests/e2e/service)
 
 # What is known of GitHub, held against GitHub itself: make test-github TOKEN_FILE=… REPOSITORY=owner/name [API_URL=…]
 test-github: $(VENV)/.dev

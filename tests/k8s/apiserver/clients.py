@@ -1,10 +1,12 @@
 """The API of a cluster over plain HTTP, the same for the double and the original."""
 
+import base64
 import ssl
 from pathlib import Path
 from typing import Any
 
 import httpx
+import yaml
 
 from tests.k8s.cluster_double.objects.resources import BY_KIND
 
@@ -15,6 +17,28 @@ Client = httpx.AsyncClient
 def connect(url: str, authority: Path, token: str) -> Client:
     trust = ssl.create_default_context(cafile=str(authority))
     return Client(base_url=url, headers={"Authorization": f"Bearer {token}"}, verify=trust, timeout=60)
+
+
+def connect_by(kubeconfig: Path, folder: Path) -> Client:
+    """As whom the kubeconfig names, by token or certificate; `folder` is for the files that TLS wants."""
+    config = yaml.safe_load(kubeconfig.read_text())
+    by_name = {kind: {each["name"]: each for each in config[kind]} for kind in ("contexts", "clusters", "users")}
+    context = by_name["contexts"][config["current-context"]]["context"]
+    cluster, user = by_name["clusters"][context["cluster"]]["cluster"], by_name["users"][context["user"]]["user"]
+
+    def file(holder: Object, field: str) -> Path:
+        if f"{field}-data" not in holder:
+            return kubeconfig.parent / str(holder[field])
+        made = folder / field
+        made.touch(mode=0o600)
+        made.write_bytes(base64.b64decode(holder[f"{field}-data"]))
+        return made
+
+    trust = ssl.create_default_context(cafile=str(file(cluster, "certificate-authority")))
+    headers = {"Authorization": f"Bearer {user['token']}"} if "token" in user else {}
+    if not headers:
+        trust.load_cert_chain(file(user, "client-certificate"), file(user, "client-key"))
+    return Client(base_url=cluster["server"], headers=headers, verify=trust, timeout=60)
 
 
 def path(kind: str, namespace: str, name: str = "") -> str:

@@ -6,13 +6,14 @@ from typing import Any
 import pytest
 
 from tests.k8s.apiserver.bodies import body
-from tests.k8s.apiserver.clients import Client, create, make_namespace, path
+from tests.k8s.apiserver.clients import Client, create, path
 from tests.k8s.apiserver.original import program
 from tests.k8s.cluster_double.objects.resources import BY_KIND
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.cluster]
 
 Object = dict[str, Any]
+MERGE = {"Content-Type": "application/merge-patch+json"}
 APPLY = {"Content-Type": "application/apply-patch+yaml"}
 
 
@@ -134,15 +135,16 @@ async def names(api: Client, namespace: str) -> set[str]:
     return {item["metadata"]["name"] for item in (await api.get(path("Secret", namespace))).json()["items"]}
 
 
-async def test_nothing_new_comes_into_a_namespace_that_goes(api: Client) -> None:
-    await make_namespace(api, "going")
+async def test_nothing_new_comes_into_a_namespace_that_goes(api: Client, namespace: str) -> None:
     held = config("held")
     held["metadata"]["finalizers"] = ["example.com/wait"]
-    assert (await create(api, "ConfigMap", "going", held)).status_code == 201
-    assert (await api.delete(path("Namespace", "", "going"))).status_code in (200, 202)
-    refused = await create(api, "ConfigMap", "going", config())
-    words = 'configmaps "x" is forbidden: unable to create new content in namespace going because it is being '
+    assert (await create(api, "ConfigMap", namespace, held)).status_code == 201
+    assert (await api.delete(path("Namespace", "", namespace))).status_code in (200, 202)
+    refused = await create(api, "ConfigMap", namespace, config())
+    words = f'configmaps "x" is forbidden: unable to create new content in namespace {namespace} because it is being '
     assert (refused.status_code, refused.json()["message"]) == (403, words + "terminated")
+    free = {"metadata": {"finalizers": None}}
+    await api.patch(path("ConfigMap", namespace, "held"), headers=MERGE, json=free)
 
 
 @pytest.mark.parametrize("kind", ["Pod", "Secret", "NetworkPolicy"])

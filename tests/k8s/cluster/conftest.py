@@ -7,7 +7,6 @@ import asyncio
 import contextlib
 import os
 import time
-import uuid
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +20,7 @@ from k8s.kubernetes_boxes import KubernetesBoxes
 from k8s.options import PodOptions
 from k8s.rights import rules
 from tests.k8s.cluster_double.server import SmallCluster, small_cluster
+from tests.k8s.namespaces import fresh
 from tests.k8s.objects import spec
 
 SLEEP = ["tini", "--", "sh", "-c", "exec sleep 600"]
@@ -103,7 +103,7 @@ async def settled(boxes: KubernetesBoxes, name: str, seconds: float) -> BoxStatu
 async def open_place(folder: Path) -> AsyncIterator[Place]:
     """A namespace that goes with the block, on our own cluster in `folder` or on the real one."""
     async with contextlib.AsyncExitStack() as stack:
-        namespace = f"greenloop-test-{uuid.uuid4().hex[:8]}"
+        namespace = fresh()
         if KUBECONFIG:
             made = Place(Path(KUBECONFIG).expanduser(), namespace, None, 120.0)
             await stack.enter_async_context(_namespace(made))

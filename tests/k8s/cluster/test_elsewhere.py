@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.k8s import namespaces
+from tests.k8s.apiserver.clients import connect_by
 from tests.k8s.cluster_double.objects.resources import BY_KIND
 from tests.k8s.cluster_double.server import small_cluster
 from tests.k8s.objects import IMAGE
@@ -30,3 +32,26 @@ async def test_a_kubeconfig_and_an_image_are_all_that_the_tests_for_a_cluster_ne
         assert process.returncode == 0, said.decode()
         left = [item["metadata"]["name"] for item in cluster.store.list(NAMESPACE)]
     assert left == ["default"], "the tests clean up after themselves"
+
+
+async def test_what_a_run_left_behind_goes_and_what_others_made_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(namespaces, "RUN", "17")
+    async with small_cluster(tmp_path / "cluster") as cluster:
+        ours = namespaces.fresh()
+        for name in (ours, "greenloop-test-18-other", "greenloop-test-1712", "greenloop"):
+            cluster.make_namespace(name)
+        cluster.make("ConfigMap", ours, {"metadata": {"name": "held", "finalizers": ["example.com/wait"]}})
+        async with connect_by(cluster.kubeconfig, tmp_path) as client:
+            assert await namespaces.remove_left(client, 0) == [ours], "it is told while it stays"
+            held = cluster.find("ConfigMap", ours, "held")
+            assert held is not None
+            del held["metadata"]["finalizers"]
+            cluster.api.update(BY_KIND["ConfigMap"], ours, "held", held, strict=True)
+            assert await namespaces.remove_left(client, 60) == []
+            monkeypatch.setattr(namespaces, "RUN", "")
+            with pytest.raises(ValueError, match="names no run"):
+                await namespaces.remove_left(client, 0)
+        left = {item["metadata"]["name"] for item in cluster.store.list(NAMESPACE)}
+    assert left == {"default", "greenloop-test-18-other", "greenloop-test-1712", "greenloop"}

@@ -12,15 +12,19 @@ Object = dict[str, Any]
 
 @dataclass(frozen=True)
 class User:
-    """Who a token stands for. The group `system:masters` may do everything."""
+    """Who a token stands for. The group `system:masters` may do everything.
+
+    `account` is the uid of the service account with which the token ends, if it does.
+    """
 
     name: str
     groups: tuple[str, ...] = ()
+    account: str = ""
 
     @classmethod
-    def service_account(cls, namespace: str, name: str) -> "User":
+    def service_account(cls, namespace: str, name: str, uid: str = "") -> "User":
         groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
-        return cls(f"system:serviceaccount:{namespace}:{name}", groups)
+        return cls(f"system:serviceaccount:{namespace}:{name}", groups, uid)
 
 
 def allowed(store: Store, user: User, verb: str, group: str, resource: str, namespace: str, name: str = "") -> bool:

@@ -18,7 +18,7 @@ from tests.k8s.cluster_double.http import discovery, protobuf
 from tests.k8s.cluster_double.http.rbac import User, allowed, refuse
 from tests.k8s.cluster_double.objects.errors import Refused, bad_request, expired
 from tests.k8s.cluster_double.objects.patches import APPLY
-from tests.k8s.cluster_double.objects.resources import BY_PATH, Resource
+from tests.k8s.cluster_double.objects.resources import BY_KIND, BY_PATH, Resource
 from tests.k8s.cluster_double.objects.selectors import field_matcher, label_matcher
 from tests.k8s.cluster_double.objects.store import Change
 
@@ -174,7 +174,7 @@ def _subresource(surface: Surface, target: Target, body: Any, container: str) ->
     if (target.resource.kind, target.subresource) == ("Pod", "log"):
         return Response(surface.logs(item["metadata"]["uid"], _container(item, container)), media_type="text/plain")
     if (target.resource.kind, target.subresource) == ("ServiceAccount", "token"):
-        user = User.service_account(target.namespace, target.name)
+        user = User.service_account(target.namespace, target.name, item["metadata"]["uid"])
         token = base64.urlsafe_b64encode(f"{user.name}:{item['metadata']['uid']}".encode()).decode()
         surface.users[token] = user
         return JSONResponse({**body, "kind": "TokenRequest", "status": {"token": token}}, 201)
@@ -194,9 +194,15 @@ def _container(pod: Object, asked: str) -> str:
 def _user(surface: Surface, request: Request) -> User:
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     user = surface.users.get(token.strip()) if scheme.lower() == "bearer" else None
-    if user is None:
+    if user is None or (user.account and not _is_there(surface, user)):
         raise Refused(401, "Unauthorized", "Unauthorized")
     return user
+
+
+def _is_there(surface: Surface, user: User) -> bool:
+    *_, namespace, name = user.name.split(":")
+    found = surface.api.store.find(BY_KIND["ServiceAccount"], namespace, name)
+    return found is not None and found["metadata"]["uid"] == user.account
 
 
 def _review(surface: Surface, user: User, body: Any) -> Response:
