@@ -1,5 +1,6 @@
 import asyncio
 import contextlib
+import logging
 import os
 import pickle
 from collections.abc import Callable
@@ -81,6 +82,25 @@ async def test_what_others_tell_is_heard_over_a_connection_that_was_silent_for_l
     await client.aclose()
     await other.close()
     await waker.close()
+
+
+async def test_a_ring_that_many_workers_were_killed_over_is_answered_without_a_word(
+    redis_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = redis.Redis.from_url(redis_url)
+    await client.set(f"arq:retry:{WORK}", 500)  # as often it was begun
+    worker = Bus(redis_url)
+    await worker.start()
+    with worker.listening(WORK) as rung:
+        worker.notify(WORK)
+        rung.clear()  # which the ringing process does itself
+        answering = asyncio.create_task(worker.answer())
+        async with asyncio.timeout(60):
+            await rung.wait()
+    await end(answering)
+    assert [record.message for record in caplog.records if record.levelno >= logging.WARNING] == []
+    await client.aclose()
+    await worker.close()
 
 
 async def pings(client: "redis.Redis") -> int:
