@@ -1,5 +1,6 @@
 """The facts that the invariants are about: from the database, the local GitHub, Redis and this machine."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,9 +24,9 @@ _TRAILER = re.compile(rf"^{TRAILER}: (\S+)$", re.M)
 
 
 async def facts(
-    world: World, database: Database, asked: Mapping[int, bool], printed: int, *, boxes_lost: bool, left: Sequence[str]
+    world: World, database: Database, asked: Mapping[int, bool], printed: int, *, excused: Sequence[str]
 ) -> Facts:
-    """All of them; `left` is what was found to be left over."""
+    """All of them, but for what is left over."""
     pulls = {int(each["number"]): each for each in await _get(world, "pulls?state=all&per_page=100")}
     sessions = await _sessions(world, database, pulls)
     known = {str(pull["head"]["ref"]) for pull in pulls.values()} | {world.default_branch}
@@ -35,10 +36,10 @@ async def facts(
         deliveries=await _deliveries(world, database),
         sessions=sessions,
         printed=printed,
-        boxes_lost=boxes_lost,
+        excused=excused,
+        put_aside=await _put_aside(world, database),
         default_branch_moved=await world.default_branch_moved(),
         strangers=[name for name in branches if name not in known and not any(asked.values())],
-        left_over=left,
     )
 
 
@@ -61,6 +62,14 @@ async def _deliveries(world: World, database: Database) -> list[DeliveryFacts]:
         else:
             found.append(DeliveryFacts(guid, acknowledged[guid]))
     return found
+
+
+async def _put_aside(world: World, database: Database) -> list[int]:
+    """Issues of requests over which processes ended, if that was answered there."""
+    async with database.read() as tx:
+        bodies = (await tx.execute(select(Delivery.body).where(Delivery.decision == "quarantined"))).scalars().all()
+    issues = {int(json.loads(body)["issue"]["number"]) for body in bodies if body and b'"issue"' in body}
+    return [number for number in sorted(issues) if await world.our_comments(number, None)]
 
 
 async def _sessions(world: World, database: Database, pulls: Mapping[int, Any]) -> list[SessionFacts]:

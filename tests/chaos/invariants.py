@@ -1,10 +1,8 @@
 """What has to hold whatever went wrong. Pure: facts in, what is violated out, in words."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-
-BOX_LOST = "box_lost"
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,10 @@ class Facts:
     sessions: Sequence[SessionFacts]
     printed: int
     """Lines that an agent prints in one try."""
-    boxes_lost: bool
+    excused: Collection[str] = ()
+    """Reasons for an end without success that what was done explains."""
+    put_aside: Collection[int] = ()
+    """Issues whose request ended processes and was put aside in an answer there."""
     default_branch_moved: bool = False
     strangers: Sequence[str] = ()
     """Branches with commits that no session has made."""
@@ -71,20 +72,20 @@ def _answered(facts: Facts) -> Iterable[str]:
             yield f"delivery {each.guid} ({each.event}) was acknowledged and is {each.status or 'nowhere'}, undecided"
     of_issue = Counter(session.issue for session in facts.sessions)
     for issue, taken_back in facts.asked.items():
-        if of_issue[issue] != 1:
+        if of_issue[issue] != 1 and not (issue in facts.put_aside and not of_issue[issue]):
             yield f"issue #{issue}: {of_issue[issue]} sessions of one request"
         for session in facts.sessions:
-            if session.issue == issue and not _well_ended(session, taken_back, facts.boxes_lost):
+            if session.issue == issue and not _well_ended(session, taken_back, facts.excused):
                 told = f"{session.status} {session.outcome} {session.reason}".strip()
                 yield f"session {session.id} of issue #{issue} ended otherwise than it could: {told}"
 
 
-def _well_ended(session: SessionFacts, taken_back: bool, boxes_lost: bool) -> bool:
+def _well_ended(session: SessionFacts, taken_back: bool, excused: Collection[str]) -> bool:
     if session.status == "completed":
         return session.outcome == "green"
     if session.status == "cancelled":
         return taken_back and bool(session.reason)
-    return session.status == "failed" and boxes_lost and session.reason.startswith(BOX_LOST)
+    return session.status == "failed" and session.reason.partition(":")[0] in excused
 
 
 def _commits(facts: Facts) -> Iterable[str]:

@@ -107,7 +107,7 @@ async def _in_folder(folder: Path, options: Options, say: Say) -> Result:
         await _rest(world, database, asked, options.rest)
         left = [*await collect.rows_left_over(database), *await collect.keys_left_over(redis_url)]
         left += collect.turns_left_over(service.boxes)
-        found = await collect.facts(world, database, asked, LINES, boxes_lost=service.lost_boxes > 0, left=left)
+        found = await collect.facts(world, database, asked, LINES, excused=service.excused())
     left += collect.processes_left_over(folder)
     found = replace(found, left_over=left)
     return Result(violations(found), found)

@@ -6,6 +6,7 @@ import random
 import signal
 import sqlite3
 import time
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from app.process.valkey import EmbeddedRedis
 from k8s.local import LocalBoxes
 from k8s.runner.processes import process_tree
 from k8s.runner.state import Home, held, signed
+from loops.engine.advance import MOST_DEATHS
+from loops.sessions.reasons import Reason
 from tests.chaos.schedule import BOX, DATABASE, REDIS, RUNNER, WEB, WORKERS, Act, What
 from tests.postgres import PostgresServer
 
@@ -27,8 +30,9 @@ class Service:
         self, folder: Path, environment: Mapping[str, str], redis: EmbeddedRedis, postgres: PostgresServer | None
     ) -> None:
         self.boxes = folder / "data" / "boxes"
-        self.lost_boxes = 0
+        self._killed: Counter[str] = Counter()
         self._redis, self._postgres = redis, postgres
+        self._servers: dict[str, asyncio.Lock] = {REDIS: asyncio.Lock(), DATABASE: asyncio.Lock()}  # hit once at a time
         self._database = environment["GREENLOOP_DATABASE_URL"]
         port = environment["GREENLOOP_PUBLIC_URL"].rpartition(":")[2]
         commands = {WEB: ["web", "--port", port], **{name: ["worker"] for name in WORKERS}}
@@ -47,13 +51,25 @@ class Service:
             await boxes.stop(box.name)
         await self._processes[WEB].stop()
 
+    def excused(self) -> list[str]:
+        """Reasons for an end without success that are the truth by now: a box that was lost, and a session whose steps
+        ended as many processes as make it suspect."""
+        lost = [Reason.BOX_LOST] if self._killed[BOX] else []
+        suspect = [Reason.PUT_ASIDE] if sum(self._killed[name] for name in WORKERS) >= MOST_DEATHS else []
+        return [str(reason.value) for reason in (*lost, *suspect)]
+
     async def act(self, act: Act, chance: random.Random) -> None:
         """Do it, and have whoever was hit come back. Whom there is not at that moment is left alone."""
+        async with self._servers.get(act.whom) or contextlib.nullcontext():
+            await self._hit(act, chance)
+
+    async def _hit(self, act: Act, chance: random.Random) -> None:
         if act.whom == DATABASE and self._postgres is None:
             await asyncio.to_thread(self._lock_database, act.seconds)
             return
         pids = self._pids(act.whom, chance)
-        self.lost_boxes += act.whom == BOX and bool(pids)
+        if act.what is What.KILL and pids:
+            self._killed[act.whom] += 1
         _signal(pids, signal.SIGKILL if act.what is What.KILL else signal.SIGSTOP)
         await asyncio.sleep(act.seconds)
         if act.what is What.PAUSE:

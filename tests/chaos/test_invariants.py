@@ -12,7 +12,7 @@ SESSION = SessionFacts(
     turns=[TURN, REPAIR], pulls=[2], trailers=["t_1", "t_2"], comments=1,
 )  # fmt: skip
 DELIVERY = DeliveryFacts("g", "issue_comment", "done", "started", session=True)
-GOOD = Facts(asked={1: False}, deliveries=[DELIVERY], sessions=[SESSION], printed=3, boxes_lost=False)
+GOOD = Facts(asked={1: False}, deliveries=[DELIVERY], sessions=[SESSION], printed=3)
 
 
 def session(**other: Any) -> Facts:
@@ -30,9 +30,10 @@ def delivery(**other: Any) -> Facts:
 def test_what_went_well_violates_nothing() -> None:
     lost = turn(tries=2, lines=[0, 1, 0, 1, 2])
     taken_back = replace(session(status="cancelled", outcome="", reason="cancelled by alice"), asked={1: True})
-    box = replace(session(status="failed", outcome="", reason="box_lost: twice"), boxes_lost=True)
+    box = replace(session(status="failed", outcome="", reason="box_lost: twice"), excused=["box_lost"])
+    suspect = replace(GOOD, sessions=[], put_aside=[1])
     ignored = delivery(session=False, decision="ignored", reason="nobody waits")
-    for facts in (GOOD, lost, taken_back, box, ignored):
+    for facts in (GOOD, lost, taken_back, box, suspect, ignored):
         assert not any(violations(facts).values())
 
 
@@ -43,6 +44,7 @@ def test_what_went_well_violates_nothing() -> None:
         ("accepted = answered or reasoned", delivery(status="new")),
         ("accepted = answered or reasoned", delivery(session=False)),
         ("accepted = answered or reasoned", replace(GOOD, sessions=[])),
+        ("accepted = answered or reasoned", replace(GOOD, sessions=[], put_aside=[2])),
         ("accepted = answered or reasoned", replace(GOOD, sessions=[SESSION, replace(SESSION, id="s_2")])),
         ("accepted = answered or reasoned", session(status="waiting", outcome="")),
         ("accepted = answered or reasoned", session(status="completed", outcome="no_changes")),
