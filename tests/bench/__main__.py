@@ -3,7 +3,20 @@
 import sys
 from collections.abc import Callable
 
-from tests.bench import attacks, boxes, clone, events, gateway, output, receiver, requests, routing, runner, scale
+from tests.bench import (
+    attacks,
+    boxes,
+    clone,
+    events,
+    gateway,
+    latency,
+    output,
+    receiver,
+    requests,
+    routing,
+    runner,
+    scale,
+)
 
 BENCHMARKS: dict[str, Callable[[], int]] = {
     "attacks": attacks.main,
@@ -11,6 +24,7 @@ BENCHMARKS: dict[str, Callable[[], int]] = {
     "clone": clone.main,
     "events": events.main,
     "gateway": gateway.main,
+    "latency": latency.main,
     "output": output.main,
     "receiver": receiver.main,
     "requests": requests.main,

@@ -149,7 +149,3 @@ def main() -> int:
                 f"{1e3 * counts:.0f} of {1e3 * aims[place]:.0f} ms"
             )
     return int(missed)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
