@@ -46,11 +46,12 @@ class HookEngine:
             self._post_soon(self._waiting.popleft())
 
     async def stop(self) -> None:
+        client, self._client = self._client, None  # what is sent from now on waits
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        if self._client is not None:
-            await self._client.aclose()
+        if client is not None:
+            await client.aclose()
 
     @property
     def busy(self) -> bool:

@@ -112,5 +112,5 @@ class Listener:
             await asyncio.sleep(0.005)
         self._ready.set_result(asyncio.get_running_loop())
         await asyncio.gather(*tasks)
+        await self._hub.hooks.stop()  # of what ends with the builds nobody is told any more
         await self._hub.ci.stop()
-        await self._hub.hooks.stop()

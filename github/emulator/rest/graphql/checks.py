@@ -9,6 +9,7 @@ from github.emulator.rest.graphql.pages import connection
 from github.emulator.rules import merging, rollup
 from github.emulator.store.checks import CheckRun, CheckSuite
 from github.emulator.store.repositories import Repository
+from github.emulator.store.runs import Step
 from github.emulator.store.statuses import Status
 from github.emulator.store.store import Store
 from github.emulator.store.table import node_id, row_id_of
@@ -76,6 +77,8 @@ def _runs(call: Call, suite: CheckSuite, wanted: Json) -> list[CheckRun]:
         rows = [row for row in rows if row.name == name]
     if (app := filters.get("appId")) is not None:
         rows = [row for row in rows if row.suite.app.id == app]
+    if (conclusions := filters.get("conclusions")) is not None:
+        rows = [row for row in rows if (row.conclusion or "").upper() in conclusions]
     return [row for row in rows if not call.lags("checks", row.id, row.created_at)]
 
 
@@ -99,8 +102,21 @@ def _check_run(call: Call, row: CheckRun) -> Json:
         "completedAt": iso_or_none(row.completed_at),
         "checkSuite": lambda _info: suite(call, row.suite),
         "annotations": connection(lambda _: row.annotations, _annotation),
+        "steps": connection(lambda wanted: _steps(store, row, wanted), _step),
         "isRequired": _required(store, row.suite.repository, row.name, row.suite.app.id),
     }
+
+
+def _steps(store: Store, row: CheckRun, wanted: Json) -> list[Step]:
+    """Of the job that the check run is of; those of other apps have none."""
+    job = next((each for each in store.jobs if each.check is row), None)
+    number = wanted.get("number")
+    return [each for each in (job.steps if job else ()) if number in (None, each.number)]
+
+
+def _step(row: Step) -> Json:
+    conclusion = row.conclusion.upper() if row.conclusion else None
+    return {"number": row.number, "name": row.name, "status": row.status.upper(), "conclusion": conclusion}
 
 
 def _annotation(item: Json) -> Json:

@@ -20,6 +20,7 @@ def connection(rows: Callable[[Json], Sequence[T]], show: Callable[[T], Any]) ->
         if last is not None and first is None:
             start, end = max(start, len(found) - last), len(found)
         page = {"hasNextPage": end < len(found), "endCursor": str(end) if end > start else None}
+        page |= {"hasPreviousPage": start > 0, "startCursor": str(start + 1) if end > start else None}
         return {"nodes": [show(row) for row in found[start:end]], "totalCount": len(found), "pageInfo": page}
 
     return resolve

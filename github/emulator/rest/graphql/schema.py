@@ -15,7 +15,7 @@ type User implements Actor & Node & RepositoryOwner { id: ID! login: String! dat
 type Organization implements Actor & Node & RepositoryOwner { id: ID! login: String! databaseId: BigInt name: String }
 type Bot implements Actor & Node { id: ID! login: String! databaseId: BigInt }
 type UserConnection { nodes: [User] pageInfo: PageInfo! totalCount: Int! }
-type PageInfo { hasNextPage: Boolean! endCursor: String }
+type PageInfo { hasNextPage: Boolean! hasPreviousPage: Boolean! endCursor: String startCursor: String }
 type RateLimit { limit: Int! cost: Int! remaining: Int! used: Int! resetAt: DateTime! }
 """
 
@@ -94,8 +94,8 @@ type PullRequestReviewConnection { nodes: [PullRequestReview] pageInfo: PageInfo
 interface Minimizable { isMinimized: Boolean! minimizedReason: String }
 type IssueComment implements Node & Minimizable {
   id: ID! databaseId: BigInt author: Actor authorAssociation: CommentAuthorAssociation! body: String!
-  createdAt: DateTime! url: URI! isMinimized: Boolean! minimizedReason: String includesCreatedEdit: Boolean!
-  viewerDidAuthor: Boolean! reactionGroups: [ReactionGroup!]
+  createdAt: DateTime! updatedAt: DateTime! url: URI! isMinimized: Boolean! minimizedReason: String
+  includesCreatedEdit: Boolean! viewerDidAuthor: Boolean! reactionGroups: [ReactionGroup!]
 }
 type IssueCommentConnection { nodes: [IssueComment] pageInfo: PageInfo! totalCount: Int! }
 type IssueCommentEdge { node: IssueComment }
@@ -125,6 +125,7 @@ type PullRequest implements Node {
   mergeable: MergeableState! isCrossRepository: Boolean!
   headRefName: String! headRefOid: GitObjectID! headRepository: Repository headRepositoryOwner: RepositoryOwner
   baseRefName: String! baseRefOid: GitObjectID! baseRepository: Repository mergeStateStatus: MergeStateStatus!
+  baseRef: Ref
   maintainerCanModify: Boolean! additions: Int! deletions: Int! changedFiles: Int!
   authorAssociation: CommentAuthorAssociation! milestone: Milestone reactionGroups: [ReactionGroup!]
   projectCards(first: Int, last: Int, after: String): ProjectCardConnection!
@@ -153,7 +154,11 @@ type PullRequestCommitConnection { nodes: [PullRequestCommit] pageInfo: PageInfo
 type PullRequestCommit { commit: Commit! }
 enum CheckRunType { ALL LATEST }
 enum CheckAnnotationLevel { FAILURE NOTICE WARNING }
-input CheckRunFilter { checkType: CheckRunType checkName: String appId: Int status: CheckStatusState }
+input CheckRunFilter {
+  checkType: CheckRunType checkName: String appId: Int status: CheckStatusState conclusions: [CheckConclusionState!]
+}
+type CheckStep { number: Int! name: String! status: CheckStatusState! conclusion: CheckConclusionState }
+type CheckStepConnection { nodes: [CheckStep] pageInfo: PageInfo! totalCount: Int! }
 type Commit implements GitObject & Node {
   id: ID! oid: GitObjectID! message: String! messageHeadline: String! tree: Tree! status: Status
   statusCheckRollup: StatusCheckRollup
@@ -180,6 +185,7 @@ type CheckRun implements Node {
   startedAt: DateTime completedAt: DateTime checkSuite: CheckSuite! url: URI! externalId: String
   title: String summary: String text: String
   annotations(first: Int, last: Int, after: String): CheckAnnotationConnection
+  steps(first: Int, last: Int, after: String, number: Int): CheckStepConnection
   isRequired(pullRequestId: ID, pullRequestNumber: Int): Boolean!
 }
 type CheckSuite implements Node {
