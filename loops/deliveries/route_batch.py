@@ -124,8 +124,7 @@ async def _wake(tx: AsyncSession, sessions: Iterable[int], now: float) -> None:
         return
     await tx.execute(update(Session).where(Session.id.in_(ids)).values(hint_at=now))
     later = or_(Session.due_at.is_(None), Session.due_at > now + DEBOUNCE)
-    due = {"due_at": now + DEBOUNCE, "wake": Session.wake + 1}
-    await tx.execute(update(Session).where(Session.id.in_(ids), later).values(due))
+    await tx.execute(update(Session).where(Session.id.in_(ids), later).values(due_at=now + DEBOUNCE))
 
 
 async def _set_apart(tx: AsyncSession, worker: str, done: Triage, now: float) -> None:

@@ -106,7 +106,7 @@ async def make_due(tx: AsyncSession, session_id: int, at: float) -> None:
     await tx.execute(
         update(Session)
         .where(Session.id == session_id, or_(Session.due_at.is_(None), Session.due_at > at))
-        .values(due_at=at, wake=Session.wake + 1)
+        .values(due_at=at)
     )
 
 

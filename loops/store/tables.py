@@ -91,7 +91,8 @@ class Session(Base):
     """One conversation about one issue, pull request or red branch of one repository.
 
     `status` is changed by `loops.sessions.transitions` only. `due_at` is when somebody must look at it next
-    (None: never by the clock); `lease_*` say which worker looks at it now; `wake` counts the times it was made due.
+    (None: never by the clock); `lease_*` say which worker looks at it now. `wake` means nothing any more, and leaves
+    with a later release: the one before this writes it.
     """
 
     __tablename__ = "sessions"
