@@ -8,7 +8,7 @@ from zlib import crc32
 from github.checks.model import ACTIONS, Check, Kind, Run
 from github.client.tokens import timestamp
 
-_JOB_PAGE = re.compile(r"/actions/runs/\d+/job/\d+")
+_JOB_PAGE = re.compile(r"/actions/runs/\d+/job/(\d+)")
 _APP_AVATAR = re.compile(r"/in/(\d+)(?:\?|$)")  # how GitHub shows who made a status: an App's picture has the App's id
 
 
@@ -123,7 +123,13 @@ def of_suite(found: Mapping[str, Any]) -> Check:
 
 def has_job_page(found: Mapping[str, Any]) -> bool:
     """Whether a check run leads to the page of a job: check runs that a workflow makes by the API have other pages."""
-    return any(_JOB_PAGE.search(str(found.get(name) or "")) for name in ("details_url", "html_url"))
+    return job_of_page(found.get("details_url"), found.get("html_url")) is not None
+
+
+def job_of_page(*pages: str | None) -> int | None:
+    """The id of the job whose page is among these addresses."""
+    found = next(filter(None, (_JOB_PAGE.search(page or "") for page in pages)), None)
+    return int(found[1]) if found else None
 
 
 def app_id_of(found: Mapping[str, Any]) -> int:

@@ -6,15 +6,14 @@ Only promises without a doubt count: a workflow with a filter on paths may be ri
 import re
 from collections.abc import Mapping, Sequence
 from math import floor
-from typing import Any
+from typing import Any, cast
 
 from github.checks.model import Run
 from github.client.errors import AnswerTooLarge, Forbidden, NotFound, UnreadableAnswer
 from github.client.repository import RepositoryHandle
-from github.repositories.queries import UNCHANGING, file_at
+from github.repositories.queries import BLOB, UNCHANGING, WORKFLOWS, WORKFLOWS_FOLDER, file_at
 from github.repositories.yamltext import read_yaml
 
-FOLDER = ".github/workflows"
 ACTIONS_BOT = "github-actions[bot]"
 OPENING = frozenset({"opened", "synchronize", "reopened"})  # what a pull request that was just pushed to comes with
 _PARTS = re.compile(r"\*\*|\*|\?|\+|[^*?+]+")
@@ -22,11 +21,16 @@ _PARTS = re.compile(r"\*\*|\*|\?|\+|[^*?+]+")
 
 async def workflows_at(repository: RepositoryHandle, sha: str) -> tuple[str, ...]:
     """The paths of the workflow files of a commit."""
-    try:
-        listed = await repository.get(f"contents/{FOLDER}", params={"ref": sha}, max_age=UNCHANGING)
-    except (NotFound, Forbidden):
-        return ()
-    return tuple(str(each["path"]) for each in listed if str(each.get("name")).endswith((".yml", ".yaml")))
+    told = repository.app.told.get(repository.id, WORKFLOWS, sha, UNCHANGING)
+    if told is not None:
+        names = [str(each) for each in told[0]]
+    else:
+        try:
+            listed = await repository.get(f"contents/{WORKFLOWS_FOLDER}", params={"ref": sha}, max_age=UNCHANGING)
+        except (NotFound, Forbidden):
+            return ()
+        names = [str(each.get("name")) for each in listed]
+    return tuple(f"{WORKFLOWS_FOLDER}/{name}" for name in names if name.endswith((".yml", ".yaml")))
 
 
 async def late_workflows(
@@ -65,12 +69,24 @@ def _is_since(run: Run, ready_at: float) -> bool:
 async def _triggers(repository: RepositoryHandle, path: str, sha: str) -> Any:
     """What the workflow file has under `on`; None where there is none to be had. Raises GitHubError for an outage."""
     try:
-        node, problems = read_yaml(await file_at(repository, path, sha) or b"")
+        node, problems = read_yaml(await _file(repository, path, sha) or b"")
     except (NotFound, Forbidden, AnswerTooLarge, UnreadableAnswer):
         return None
     if problems or node is None or not isinstance(node.value, dict):
         return None
     return node.value.get("on", node.value.get(True))  # YAML 1.1 reads a bare `on` as true
+
+
+async def _file(repository: RepositoryHandle, path: str, sha: str) -> bytes | None:
+    """The file at the commit; as of another commit, where it is known to be the same."""
+    app, files = repository.app, repository.app.told.get(repository.id, WORKFLOWS, sha, UNCHANGING)
+    blob = (files[0] if files else {}).get(path.removeprefix(f"{WORKFLOWS_FOLDER}/"))
+    if blob and (known := app.told.get(repository.id, BLOB, blob, UNCHANGING)) is not None:
+        return cast(bytes, known[0])
+    content = await file_at(repository, path, sha)
+    if blob and content is not None:
+        app.told.put(repository.id, BLOB, blob, content)
+    return content
 
 
 async def by_a_workflow(repository: RepositoryHandle, sha: str) -> bool:

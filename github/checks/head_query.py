@@ -4,14 +4,17 @@ The nodes are read into the shapes of REST's answers, so that one place says wha
 a workflow run, its attempt and its own status, is asked of REST as before.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from github.client.queries import QueryUnavailable
 from github.client.repository import RepositoryHandle
-from github.repositories.queries import Pull
+from github.repositories import queries
+from github.repositories.pull_query import PULL, read_pull_node
+from github.repositories.queries import WORKFLOWS_FOLDER, Pull
 
+MOST_COMMITS = 4  # of which one query tells who reported
 MOST = 100  # of a connection's nodes in one query; a commit that has more is asked about by REST
 
 _CHECK_RUN = """
@@ -32,20 +35,41 @@ _COMMIT = f"""
     }}
   }}
 """
-_PULL = """
-  number id url title body state isDraft merged mergeable mergeStateStatus maintainerCanModify
-  author { __typename login ... on User { databaseId } ... on Bot { databaseId } }
-  headRefName headRefOid headRepository { databaseId nameWithOwner }
-  baseRefName baseRefOid baseRepository { databaseId } labels(first: 100) { nodes { name } }
-"""
 HEAD = f"""query($owner: String!, $name: String!, $sha: GitObjectID!) {{
   repository(owner: $owner, name: $name) {{ databaseId object(oid: $sha) {{ ... on Commit {{ {_COMMIT} }} }} }}
 }}"""
-HEAD_AND_PULL = f"""query($owner: String!, $name: String!, $sha: GitObjectID!, $number: Int!) {{
+HEAD_AND_PULL = f"""query($owner: String!, $name: String!, $sha: GitObjectID!, $number: Int!, $workflows: String!) {{
   repository(owner: $owner, name: $name) {{
-    databaseId object(oid: $sha) {{ ... on Commit {{ {_COMMIT} }} }} pullRequest(number: $number) {{ {_PULL} }}
+    databaseId object(oid: $sha) {{ ... on Commit {{ {_COMMIT} }} }}
+    pullRequest(number: $number) {{ {PULL} baseRef {{ target {{ oid }} }} }}
+    workflows: object(expression: $workflows) {{ ... on Tree {{ entries {{ name oid }} }} }}
   }}
 }}"""
+"""With what else a look at a pull request's head needs: where its base is now, and the files of the workflows."""
+
+_REPORTERS = f"""{{ ... on Commit {{
+  oid
+  status {{ contexts {{ context state }} }}
+  checkSuites(first: {MOST}) {{
+    pageInfo {{ hasNextPage }}
+    nodes {{
+      databaseId app {{ databaseId slug name }}
+      checkRuns(first: {MOST}, filterBy: {{checkType: LATEST}}) {{
+        pageInfo {{ hasNextPage }} nodes {{ databaseId name }}
+      }}
+    }}
+  }}
+}} }}"""
+REPORTERS = f"""query(
+  $owner: String!, $name: String!, $a: GitObjectID!, $b: GitObjectID!, $c: GitObjectID!, $d: GitObjectID!
+) {{
+  repository(owner: $owner, name: $name) {{
+    databaseId
+    a: object(oid: $a) {_REPORTERS} b: object(oid: $b) {_REPORTERS}
+    c: object(oid: $c) {_REPORTERS} d: object(oid: $d) {_REPORTERS}
+  }}
+}}"""
+"""Who reported on several commits, without what they said."""
 
 
 class TooMany(Exception):
@@ -68,18 +92,56 @@ async def ask_head(repository: RepositoryHandle, sha: str, number: int | None, *
     Raises TooMany, and QueryUnavailable also where there is no such commit or pull request: what is missing is told by
     REST.
     """
-    variables: dict[str, str | int] = {"sha": sha} if number is None else {"sha": sha, "number": number}
+    variables: dict[str, str | int] = {"sha": sha}
+    if number is not None:
+        variables |= {"number": number, "workflows": f"{sha}:{WORKFLOWS_FOLDER}"}
     found = await repository.query(HEAD if number is None else HEAD_AND_PULL, variables, max_age=max_age)
     commit = found.get("object") or {}
     if commit.get("oid") != sha or (number is not None and not found.get("pullRequest")):
         raise QueryUnavailable
+    if number is not None:
+        _remember(repository, sha, found)
     suites = _nodes(commit.get("checkSuites"))
     return HeadAnswer(
         check_runs=[_check_run(run, suite) for suite in suites for run in _nodes(suite.get("checkRuns"))],
         suites=[_suite(suite) for suite in suites],
         statuses=[_status(each) for each in (commit.get("status") or {}).get("contexts") or ()],
-        pull=_pull(found["pullRequest"]) if number is not None else None,
+        pull=read_pull_node(found["pullRequest"]) if number is not None else None,
     )
+
+
+async def ask_reporters(
+    repository: RepositoryHandle, shas: Sequence[str], *, max_age: float = 0.0
+) -> dict[str, HeadAnswer]:
+    """The names and apps of what reported on each of up to MOST_COMMITS commits; those that are not there are left out.
+    What GitHub said within the last `max_age` seconds will do. Raises TooMany and QueryUnavailable.
+    """
+    if not shas:
+        return {}
+    variables: dict[str, str | int] = {
+        place: shas[min(at, len(shas) - 1)] for at, place in enumerate("abcd"[:MOST_COMMITS])
+    }
+    found = await repository.query(REPORTERS, variables, max_age=max_age)
+    answers = {}
+    for place in variables:
+        commit = found.get(place) or {}
+        if sha := commit.get("oid"):
+            suites = _nodes(commit.get("checkSuites"))
+            answers[str(sha)] = HeadAnswer(
+                [_check_run(run, suite) for suite in suites for run in _nodes(suite.get("checkRuns"))],
+                [_suite(suite) for suite in suites],
+                [_status(each) for each in (commit.get("status") or {}).get("contexts") or ()],
+                None,
+            )
+    return answers
+
+
+def _remember(repository: RepositoryHandle, sha: str, found: Mapping[str, Any]) -> None:
+    pull, told = found["pullRequest"], repository.app.told
+    if (tip := (pull.get("baseRef") or {}).get("target")) is not None:
+        told.put(repository.id, queries.HEAD, str(pull["baseRefName"]), tip["oid"])
+    files = {str(each["name"]): str(each["oid"]) for each in (found.get("workflows") or {}).get("entries") or ()}
+    told.put(repository.id, queries.WORKFLOWS, sha, files)
 
 
 def _nodes(connection: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
@@ -137,39 +199,6 @@ def _status(found: Mapping[str, Any]) -> dict[str, Any]:
         "updated_at": found.get("createdAt"),
         "avatar_url": found.get("avatarUrl"),
     }
-
-
-def _pull(found: Mapping[str, Any]) -> Pull:
-    author, top = found.get("author") or {}, found.get("headRepository") or {}
-    state = str(found.get("state") or "")
-    bot = "[bot]" if author.get("__typename") == "Bot" else ""  # which GraphQL leaves out
-    return Pull(
-        number=int(found["number"]),
-        node_id=str(found.get("id") or ""),
-        url=str(found.get("url") or ""),
-        title=str(found.get("title") or ""),
-        body=str(found.get("body") or ""),
-        state="open" if state == "OPEN" else "closed",
-        draft=bool(found.get("isDraft")),
-        merged=bool(found.get("merged")),
-        mergeable={"MERGEABLE": True, "CONFLICTING": False}.get(str(found.get("mergeable"))),
-        mergeable_state=_lower(found.get("mergeStateStatus")) or "unknown",
-        author=f"{author['login']}{bot}" if author.get("login") else "",
-        author_id=int(author.get("databaseId") or 0),
-        head_ref=str(found.get("headRefName") or ""),
-        head_sha=str(found.get("headRefOid") or ""),
-        head_repository_id=int(top.get("databaseId") or 0),
-        head_full_name=str(top.get("nameWithOwner") or ""),
-        base_ref=str(found.get("baseRefName") or ""),
-        base_sha=str(found.get("baseRefOid") or ""),
-        base_repository_id=int((found.get("baseRepository") or {}).get("databaseId") or 0),
-        labels=tuple(_names((found.get("labels") or {}).get("nodes") or ())),
-        maintainer_can_modify=bool(found.get("maintainerCanModify")),
-    )
-
-
-def _names(nodes: Iterable[Mapping[str, Any]]) -> Iterable[str]:
-    return (str(each.get("name") or "") for each in nodes)
 
 
 def _lower(word: str | None) -> str | None:

@@ -41,9 +41,6 @@ class Job:
     conclusion: str
     steps: tuple[Step, ...]
     check_run_id: int
-    run_attempt: int
-    runner: str
-    labels: tuple[str, ...]
 
     @property
     def failed_steps(self) -> tuple[Step, ...]:
@@ -64,6 +61,14 @@ class Annotation:
 
 
 @dataclass(frozen=True, slots=True)
+class Left:
+    """What is known of a red check run beside itself; None is not known."""
+
+    job: Job | None = None
+    annotations: tuple[Annotation, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class FailedCheckLogs:
     """Everything GitHub has about one failing check. `log` is None where there is none, and `log_missing` says why."""
 
@@ -80,8 +85,10 @@ class FailedCheckLogs:
         return tuple(step.name for step in self.job.failed_steps) if self.job else ()
 
 
-async def evidence(repository: RepositoryHandle, check: Check) -> FailedCheckLogs:
-    """What `check` left behind, whatever kind it is. Only Actions jobs have logs that an App may read."""
+async def evidence(repository: RepositoryHandle, check: Check, known: Left | None = None) -> FailedCheckLogs:
+    """What `check` left behind, whatever kind it is; what is `known` of it is not asked for. Only Actions jobs have
+    logs that an App may read."""
+    known = known or Left()
     if check.kind is Kind.STATUS:
         return FailedCheckLogs(check, _details(check), log_missing="a commit status has no log at GitHub")
     if check.kind is Kind.WORKFLOW:
@@ -89,10 +96,12 @@ async def evidence(repository: RepositoryHandle, check: Check) -> FailedCheckLog
     if check.kind is Kind.SUITE:
         said = f"The check suite of {check.name} ended as {check.conclusion}, though every check run in it passed."
         return FailedCheckLogs(check, said, log_missing="only the app itself has its log")
-    notes = tuple([note async for note in annotations(repository, check.id)]) if check.annotations else ()
+    notes = known.annotations
+    if notes is None:
+        notes = tuple([note async for note in annotations(repository, check.id)]) if check.annotations else ()
     if check.kind is Kind.CHECK_RUN:
         return FailedCheckLogs(check, _details(check), annotations=notes, log_missing="only the app itself has its log")
-    job = await find_job(repository, check)
+    job = known.job or await find_job(repository, check)
     if job is None:
         return FailedCheckLogs(check, _details(check), annotations=notes, log_missing="its job is no longer listed")
     return FailedCheckLogs(check, _details(check), job, notes, log=lambda: open_log(repository, job.id))
@@ -121,10 +130,13 @@ async def find_job(repository: RepositoryHandle, check: Check) -> Job | None:
         return None
 
 
-async def jobs(repository: RepositoryHandle, run_id: int, attempt: int | None = None) -> AsyncIterator[Job]:
-    """The jobs of a run's `attempt`; without one, the newest of each."""
+async def jobs(
+    repository: RepositoryHandle, run_id: int, attempt: int | None = None, *, max_age: float = 0.0
+) -> AsyncIterator[Job]:
+    """The jobs of a run's `attempt`; without one, the newest of each. As they were within the last `max_age` seconds
+    will do."""
     path = f"actions/runs/{run_id}" + (f"/attempts/{attempt}" if attempt else "")
-    async for found in repository.pages(f"{path}/jobs", "jobs"):
+    async for found in repository.pages(f"{path}/jobs", "jobs", max_age=max_age):
         yield _job(found)
 
 
@@ -198,9 +210,6 @@ def _job(found: dict[str, Any]) -> Job:
         conclusion=str(found.get("conclusion") or ""),
         steps=steps,
         check_run_id=int(tail) if tail.isdigit() else 0,
-        run_attempt=int(found.get("run_attempt") or 1),
-        runner=str(found.get("runner_name") or ""),
-        labels=tuple(str(label) for label in found.get("labels") or ()),
     )
 
 

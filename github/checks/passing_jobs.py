@@ -1,6 +1,6 @@
 """Where the job of a failing check last passed: on the base branch, else on an earlier commit of its own."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,18 +24,18 @@ class PassingJob:
     workflow_id: int
 
 
-async def passing_job(repository: RepositoryHandle, job: Job, red: Check, base: str | None) -> PassingJob | None:
-    """The newest job of the same workflow and name as `job`, whose check is `red`, that passed on the branch `base`,
-    else on its run's own.
+async def passing_job(repository: RepositoryHandle, job: Job, red: Check, branches: Sequence[str]) -> PassingJob | None:
+    """The newest job of the same workflow and name as `job`, whose check is `red`, that passed on the first of the
+    branches where one did.
 
     Runs of forks do not count, whose branches may have any name. Raises GitHubError where GitHub cannot be asked.
     """
-    for branch in dict.fromkeys(each for each in (base, red.branch) if each):
+    for branch in dict.fromkeys(branches):
         tried = 0
         async for earlier in _runs(repository, branch):
             if not _comparable(earlier, red, repository.id):
                 continue
-            async for found in jobs(repository, int(earlier["id"])):
+            async for found in jobs(repository, int(earlier["id"]), max_age=STEP):
                 if found.name == job.name and found.conclusion == "success":
                     return PassingJob(found.id, str(earlier["head_sha"]), branch, red.workflow_id)
             tried += 1

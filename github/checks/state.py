@@ -1,24 +1,25 @@
 """Everything GitHub knows of one commit's checks: check runs, suites, workflow runs, statuses, and what is required.
 
-Events are only hints; this is the truth. Reading it costs one query and one conditional request, and one more for each
-workflow run that ran again; four conditional requests where GraphQL is not to be had. `github.checks.assemble` says
-what counts of it, `github.checks.verdict` what it means.
+Events are only hints; this is the truth. Reading it costs one query, a conditional request where a suite of Actions is
+another than it was, and one more for each workflow run that ran again; four conditional requests where GraphQL is not
+to be had. `github.checks.assemble` says what counts of it, `github.checks.verdict` what it means.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from github.checks.answers import read_run
 from github.checks.assemble import assemble
 from github.checks.head_query import HeadAnswer, TooMany, ask_head
-from github.checks.model import Required, Run, Snapshot
+from github.checks.model import ACTIONS, Required, Run, Snapshot
 from github.client.errors import Forbidden, NotFound
 from github.client.queries import QueryUnavailable
 from github.client.repository import RepositoryHandle, quoted
-from github.repositories.queries import Pull, branch, pull
+from github.repositories.queries import UNCHANGING, Pull, branch, pull
 
+RUNS = "runs"  # what is remembered of a commit (`github.client.told`): its runs, and the suites by which they stand
 MOST = 10_000  # of one commit's check runs, suites, runs and statuses; one that has more is never green
 
 
@@ -64,9 +65,20 @@ async def reported(
     repository: RepositoryHandle, sha: str, *, number: int | None = None, max_age: float = 0.0
 ) -> Reported:
     """What GitHub says of the commit, without what is required. Raises NotFound or Invalid."""
-    answer, runs = await asyncio.gather(
-        head_answer(repository, sha, number, max_age=max_age), _workflow_runs(repository, sha, max_age)
-    )
+    told = repository.app.told
+    kept = told.get(repository.id, RUNS, sha, UNCHANGING)
+    if kept is None:
+        answer, runs = await asyncio.gather(
+            head_answer(repository, sha, number, max_age=max_age), _workflow_runs(repository, sha, max_age)
+        )
+    else:
+        answer = await head_answer(repository, sha, number, max_age=max_age)
+        former, runs = kept[0]
+        if former != (_actions_suites(answer), _ids(answer)):
+            runs = await _workflow_runs(repository, sha, max_age)
+    told.forget(repository.id, RUNS, sha)
+    if _agree(suites := _actions_suites(answer), runs):
+        told.put(repository.id, RUNS, sha, ((suites, _ids(answer)), runs))
     return Reported(sha, answer, runs, await _attempts(repository, runs, max_age))
 
 
@@ -142,6 +154,22 @@ async def branch_rules(repository: RepositoryHandle, name: str, *, max_age: floa
         return [rule async for rule in repository.pages(f"rules/branches/{quoted(name)}", max_age=max_age)]
     except (NotFound, Forbidden):  # not on every GitHub Enterprise Server
         return []
+
+
+def _actions_suites(answer: HeadAnswer) -> list[dict[str, Any]]:
+    """The suites of Actions: each is of one run, and changes whenever that does."""
+    return [each for each in answer.suites if (each.get("app") or {}).get("slug") == ACTIONS]
+
+
+def _ids(answer: HeadAnswer) -> list[int]:
+    """The check runs: a run that runs again has others, may it end as before within a second."""
+    return sorted(int(each["id"]) for each in answer.check_runs)
+
+
+def _agree(suites: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> bool:
+    """Whether the runs are all that the suites are of, and say the same: one of the two may be behind the other."""
+    told = {int(each["id"]): (each.get("status"), each.get("conclusion") or "") for each in suites}
+    return told == {run.suite_id: (run.status, run.conclusion) for run in runs}
 
 
 async def _nothing() -> tuple[Required, ...]:

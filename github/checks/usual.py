@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from github.checks.answers import app_id_of, read_status
+from github.checks.head_query import MOST_COMMITS, HeadAnswer, TooMany, ask_reporters
 from github.checks.model import ACTIONS, Check, Kind
 from github.checks.state import head_answer
 from github.client.errors import Invalid, NotFound
+from github.client.queries import QueryUnavailable
 from github.client.repository import RepositoryHandle
 from github.repositories.queries import head, read_pull
 
@@ -47,30 +49,45 @@ async def usual_reporters(
 
     What GitHub said within the last `max_age` seconds will do.
     """
-
-    async def of(sha: str) -> frozenset[Reporter]:
-        return await reporters(repository, sha, own_app_id=own_app_id, max_age=max_age)
-
-    before = await of(earlier) if earlier else frozenset[Reporter]()
     heads = await _other_heads(repository, branch, base, max_age)
     if not heads and (tip := await head(repository, base, max_age=max_age)):
         heads = [tip]
-    found = [await of(sha) for sha in heads]
+    by_commit = await reporters(repository, [*heads, *filter(None, [earlier])], own_app_id=own_app_id, max_age=max_age)
+    before = by_commit[earlier] if earlier else frozenset[Reporter]()
+    found = [by_commit[sha] for sha in heads]
     return before | (frozenset.intersection(*found) if found else frozenset())
 
 
-async def reporters(repository: RepositoryHandle, sha: str, *, own_app_id: int, max_age: float) -> frozenset[Reporter]:
-    """Who reported on a commit, Actions and ourselves left out; nobody where there is no such commit any more."""
+async def reporters(
+    repository: RepositoryHandle, shas: Sequence[str], *, own_app_id: int, max_age: float
+) -> dict[str, frozenset[Reporter]]:
+    """Who reported on each commit, Actions and ourselves left out; nobody on one that is not there any more."""
+    told = await _told(repository, shas, max_age)
+
+    def of(answer: HeadAnswer) -> frozenset[Reporter]:
+        by_apps = (
+            Reporter(app_id_of(each), str(each.get("name") or ""))
+            for each in answer.check_runs
+            if (each.get("app") or {}).get("slug") != ACTIONS and app_id_of(each) != own_app_id
+        )
+        return frozenset([*by_apps, *(Reporter(0, read_status(each).name) for each in answer.statuses)])
+
+    return {sha: of(answer) for sha, answer in told.items()}
+
+
+async def _told(repository: RepositoryHandle, shas: Sequence[str], max_age: float) -> dict[str, HeadAnswer]:
+    """The checks of each commit, by one query where that is to be had."""
     try:
-        told = await head_answer(repository, sha, max_age=max_age)
-    except (NotFound, Invalid):
-        return frozenset()
-    by_apps = (
-        Reporter(app_id_of(each), str(each.get("name") or ""))
-        for each in told.check_runs
-        if (each.get("app") or {}).get("slug") != ACTIONS and app_id_of(each) != own_app_id
-    )
-    return frozenset([*by_apps, *(Reporter(0, read_status(each).name) for each in told.statuses)])
+        found = await ask_reporters(repository, shas[:MOST_COMMITS], max_age=max_age)
+    except (QueryUnavailable, TooMany):
+        found = {}
+    for sha in shas:
+        if sha not in found:
+            try:
+                found[sha] = await head_answer(repository, sha, max_age=max_age)
+            except (NotFound, Invalid):
+                found[sha] = HeadAnswer([], [], [], None)
+    return found
 
 
 async def _other_heads(repository: RepositoryHandle, branch: str, base: str, max_age: float) -> list[str]:

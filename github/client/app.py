@@ -19,6 +19,7 @@ from github.client.names import Names
 from github.client.queries import Queries
 from github.client.scopes import Scope, permissions_for
 from github.client.tokens import Token, TokenBook, timestamp
+from github.client.told import Told
 
 GRANTS_HOLD = 60.0  # seconds before a refusal makes us ask again what the owner has accepted
 GRANTS_ASKED_AGAIN = 5.0  # seconds before a permission that was missing is looked for again
@@ -93,6 +94,7 @@ class GitHubApp:
         self._identity: Identity | None = None
         self.names = Names(self.clock)
         self.queries = Queries(self.clock)
+        self.told = Told(self.clock)
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -74,9 +74,7 @@ class RepositoryHandle:
         `accept` names another representation than JSON; for a GET an answer of the last `max_age` seconds will do.
         Raises GitHubError.
         """
-        headers = {"Accept": accept} if accept else {}
-        if max_age:
-            headers["Cache-Control"] = f"{FRESH}{max_age:g}"
+        headers = _aged(max_age) | ({"Accept": accept} if accept else {})
 
         async def sent(name: str) -> Answer:
             url = f"repos/{name}/{path}".rstrip("/")
@@ -128,7 +126,8 @@ class RepositoryHandle:
         limit: int = 1000,
         max_age: float = 0.0,
     ) -> AsyncIterator[Any]:
-        """The items of all pages, at most `limit`; `key` names the list where GitHub wraps it in an object."""
+        """The items of all pages, at most `limit`; `key` names the list where GitHub wraps it in an object. Pages of
+        the last `max_age` seconds will do."""
         seen = 0
         answer = await self.request("GET", path, params={"per_page": PER_PAGE, **(params or {})}, max_age=max_age)
         while True:
@@ -141,7 +140,7 @@ class RepositoryHandle:
             following = answer.next_page
             if following is None:
                 return
-            answer = await self._send("GET", following, Scope.READ)
+            answer = await self._send("GET", following, Scope.READ, headers=_aged(max_age))
 
     async def graphql(self, query: str, variables: Mapping[str, Any], *, scope: Scope = Scope.TALK) -> Any:
         """The `data` of a GraphQL query or mutation. GraphQL answers 200 also for errors; those are raised."""
@@ -197,6 +196,11 @@ class RepositoryHandle:
 
     async def _send(self, method: str, path: str, scope: Scope, **options: Any) -> Answer:
         return await self.app.as_installation(self.installation_id, (self.id,), scope, method, path, **options)
+
+
+def _aged(max_age: float) -> dict[str, str]:
+    """The header that says how old an answer may be."""
+    return {"Cache-Control": f"{FRESH}{max_age:g}"} if max_age else {}
 
 
 def _graphql_error(found: list[Mapping[str, Any]], headers: Mapping[str, str], now: float) -> GitHubError:

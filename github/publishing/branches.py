@@ -4,7 +4,7 @@ from github.client.errors import AlreadyExists, Invalid, NotFastForward, NotFoun
 from github.client.repository import RepositoryHandle, quoted
 from github.client.scopes import Scope
 from github.publishing.pushrules import Push, would_refuse
-from github.repositories.queries import STEP, branch, facts, head
+from github.repositories.queries import HEAD, STEP, branch, facts, head
 from github.repositories.refs import branch_problem
 
 MERGE_QUEUE = "gh-readonly-queue/"
@@ -24,6 +24,8 @@ async def refuse_unless_ours_to_write(repository: RepositoryHandle, name: str) -
         raise RefusedBranch(
             f"{name!r} is the default branch of {known.full_name}, and Greenloop never pushes there: use another branch"
         )
+    if repository.app.told.get(repository.id, HEAD, name, STEP) == (None,):
+        return  # it is not there, and whether it may be made GitHub says when it is
     found = await branch(repository, name, max_age=STEP)
     if found is not None and found.protected and (found.classic or await _guarded(repository, name)):
         raise RefusedBranch(
@@ -46,6 +48,7 @@ async def create(repository: RepositoryHandle, name: str, sha: str) -> None:
     body = {"ref": f"refs/heads/{name}", "sha": sha}
     try:
         await repository.request("POST", "git/refs", scope=Scope.PUBLISH, json=body)
+        repository.app.told.put(repository.id, HEAD, name, sha)
     except AlreadyExists:
         if await head(repository, name) != sha:
             raise
@@ -77,6 +80,7 @@ async def fast_forward(repository: RepositoryHandle, name: str, sha: str) -> Non
     path = f"git/refs/heads/{quoted(name)}"
     try:
         await repository.request("PATCH", path, scope=Scope.PUBLISH, json=body)
+        repository.app.told.put(repository.id, HEAD, name, sha)
     except NotFastForward:
         if await head(repository, name) != sha:
             raise

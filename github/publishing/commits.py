@@ -11,7 +11,7 @@ from github.client.defuse import defused_plain, visible
 from github.client.errors import EmptyRepository, NotFound
 from github.client.repository import RepositoryHandle
 from github.client.scopes import Scope
-from github.repositories.queries import UNCHANGING
+from github.repositories.queries import TREE, UNCHANGING
 
 TRAILER = "Greenloop-Turn"
 ATTEMPT = "Greenloop-Attempt"
@@ -82,6 +82,8 @@ async def create_commit(repository: RepositoryHandle, *, message: str, tree: str
 
 async def tree_of(repository: RepositoryHandle, commit: str) -> str:
     """The SHA of a commit's tree."""
+    if (told := repository.app.told.get(repository.id, TREE, commit, UNCHANGING)) is not None:
+        return str(told[0])
     return str((await repository.get(f"git/commits/{commit}", max_age=UNCHANGING))["tree"]["sha"])
 
 

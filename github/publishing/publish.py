@@ -67,9 +67,15 @@ async def anew(make: Callable[[], Awaitable[str]]) -> str:
 
 
 async def publish(
-    repository: RepositoryHandle, wanted: Publication, content_of: ContentOf, once: Once = anew
+    repository: RepositoryHandle,
+    wanted: Publication,
+    content_of: ContentOf,
+    once: Once = anew,
+    *,
+    max_age: float = 0.0,
 ) -> Published:
-    """Put the turn's commit on its branch, which is made if it is not there.
+    """Put the turn's commit on its branch, which is made if it is not there. Where the branch stood within the last
+    `max_age` seconds will do to begin with: it is moved forward only.
 
     `once` makes the commit, or gives that of an earlier try: made anew each time it would each time be too young for
     GitHub to point a branch to.
@@ -82,7 +88,7 @@ async def publish(
     await branches.refuse_unless_ours_to_write(repository, wanted.branch)
     await _refuse_workflows(repository, wanted)
     try:
-        return await _sent(repository, wanted, content_of, once)
+        return await _sent(repository, wanted, content_of, once, max_age)
     except WorkflowsPermissionMissing:
         raise
     except PermissionMissing as error:
@@ -91,8 +97,10 @@ async def publish(
         raise
 
 
-async def _sent(repository: RepositoryHandle, wanted: Publication, content_of: ContentOf, once: Once) -> Published:
-    tip = await head(repository, wanted.branch)
+async def _sent(
+    repository: RepositoryHandle, wanted: Publication, content_of: ContentOf, once: Once, max_age: float
+) -> Published:
+    tip = await head(repository, wanted.branch, max_age=max_age)
     # a branch that stands where the turn began holds nothing of it
     if tip not in (None, wanted.parent) and (done := await find_turn(repository, wanted.branch, wanted.turn)):
         return Published(done, tip or done, already=True)

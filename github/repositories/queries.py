@@ -4,16 +4,23 @@ import base64
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from github.client.errors import EmptyRepository, Invalid, NotFound, UnreadableAnswer
 from github.client.repository import RepositoryHandle, quoted
 from github.repositories.config import PATH, Loaded, RepositoryConfig, load
 from github.repositories.yamltext import Problem
 
+WORKFLOWS_FOLDER = ".github/workflows"
 UNCHANGING = 3600.0  # seconds; what a commit holds never changes
 STEP = 5.0  # seconds; what one step asks twice is asked of GitHub once
 SOON = 60.0  # seconds for which GitHub itself lets an answer be kept (its `Cache-Control`)
+FACTS, HEAD, PULL, SETTINGS, COMMENTS = "facts", "head", "pull", "settings", "comments"
+"""What a query tells of a repository now (`github.client.told`): a head by its branch, a pull request and the comments
+of a thread by their numbers; of settings only that there are none."""
+TREE, NAMES, WORKFLOWS, BLOB = "tree", "names", "workflows", "blob"
+"""And for good: of a commit its tree, the names at the root of that, and its workflow files with the ids of their
+blobs; of a blob its content."""
 _SHA = re.compile(r"[0-9a-f]{40}\Z")
 
 
@@ -78,6 +85,8 @@ class Pull:
 
 async def facts(repository: RepositoryHandle, *, max_age: float = 0.0) -> Facts:
     """What the repository is like, or was within the last `max_age` seconds. Raises NotFound."""
+    if (told := repository.app.told.get(repository.id, FACTS, "", max_age)) is not None:
+        return cast(Facts, told[0])
     found = await repository.get("", max_age=max_age)
     repository.app.names.put(repository.id, str(found["full_name"]))
     return Facts(
@@ -118,6 +127,8 @@ async def branch(repository: RepositoryHandle, name: str, *, max_age: float = 0.
 async def head(repository: RepositoryHandle, name: str, *, max_age: float = 0.0) -> str | None:
     """The SHA at the tip of the branch `name`, read from the ref itself; None if there is no such branch. What GitHub
     said within the last `max_age` seconds will do."""
+    if (told := repository.app.told.get(repository.id, HEAD, name, max_age)) is not None:
+        return cast(str | None, told[0])
     try:
         found = await repository.get(f"git/ref/heads/{quoted(name)}", max_age=max_age)
     except (NotFound, EmptyRepository):
@@ -141,8 +152,11 @@ async def file_at(repository: RepositoryHandle, path: str, ref: str | None) -> b
 
     Raises UnreadableAnswer for more than 1 MB, which is the API's limit, and where something else than a file is.
     """
+    lasting = UNCHANGING if ref and _SHA.match(ref) else 0.0
+    names = repository.app.told.get(repository.id, NAMES, ref or "", lasting)
+    if names is not None and path.partition("/")[0] not in names[0]:
+        return None
     try:
-        lasting = UNCHANGING if ref and _SHA.match(ref) else 0.0
         params = {"ref": ref} if ref else None
         found = await repository.get(f"contents/{quoted(path)}", params=params, max_age=lasting)
     except (NotFound, EmptyRepository):
@@ -156,8 +170,11 @@ async def file_at(repository: RepositoryHandle, path: str, ref: str | None) -> b
     return base64.b64decode(found.get("content") or "")
 
 
-async def settings(repository: RepositoryHandle) -> Loaded:
-    """The repository's `.github/greenloop.yml`, from its default branch only."""
+async def settings(repository: RepositoryHandle, *, max_age: float = 0.0) -> Loaded:
+    """The repository's `.github/greenloop.yml`, from its default branch only. That there was none within the last
+    `max_age` seconds will do."""
+    if repository.app.told.get(repository.id, SETTINGS, "", max_age) is not None:
+        return load(None)
     try:
         return load(await file_at(repository, PATH, None))
     except UnreadableAnswer as error:
@@ -166,6 +183,8 @@ async def settings(repository: RepositoryHandle) -> Loaded:
 
 async def pull(repository: RepositoryHandle, number: int, *, max_age: float = 0.0) -> Pull:
     """A pull request, as it was within the last `max_age` seconds. Raises NotFound."""
+    if (told := repository.app.told.get(repository.id, PULL, str(number), max_age)) is not None:
+        return cast(Pull, told[0])
     return read_pull(await repository.get(f"pulls/{number}", max_age=max_age))
 
 

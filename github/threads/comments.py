@@ -14,6 +14,7 @@ from github.client.errors import Forbidden, GitHubError, Gone, Invalid, NotFound
 from github.client.repository import RepositoryHandle
 from github.client.scopes import Scope
 from github.client.text import MAX_BODY, clip, length
+from github.repositories.queries import COMMENTS
 from github.webhooks.sources import Source, Where
 
 EYES = "eyes"
@@ -92,21 +93,30 @@ async def find_sticky(repository: RepositoryHandle, number: int, key: str) -> Po
     return found[0] if found else None
 
 
-async def keys_since(repository: RepositoryHandle, number: int, at: str) -> list[str]:
-    """The keys of our marked comments there that were written or edited after `at` (GitHub's form)."""
-    ours = [each async for each in _ours(repository, number) if each.at > at]
+async def keys_since(repository: RepositoryHandle, number: int, at: str, *, max_age: float = 0.0) -> list[str]:
+    """The keys of our marked comments there that were written or edited after `at` (GitHub's form). The list of the
+    last `max_age` seconds will do."""
+    ours = [each async for each in _ours(repository, number, max_age) if each.at > at]
     return [found[1] for each in ours if (found := _MARKER.match(each.body))]
 
 
 async def said_by_others(
-    repository: RepositoryHandle, number: int, *, after: str, until: str, but: int = 0, limit: int = 100
+    repository: RepositoryHandle,
+    number: int,
+    *,
+    after: str,
+    until: str,
+    but: int = 0,
+    limit: int = 100,
+    max_age: float = 0.0,
 ) -> list[Said]:
     """The last comments there, oldest first, that were written after `after` (GitHub's form) and stood as they are at
-    `until`: what was edited since may be meant to deceive. `but` is the id of one that is known otherwise.
+    `until`: what was edited since may be meant to deceive. `but` is the id of one that is known otherwise. The list of
+    the last `max_age` seconds will do.
     """
     me = await repository.app.identity()
     found: deque[Said] = deque(maxlen=limit)
-    async for each in repository.pages(f"issues/{number}/comments", limit=5000):
+    async for each in _listed(repository, number, max_age):
         written, edited = str(each.get("created_at") or ""), str(each.get("updated_at") or "")
         if after < written and max(written, edited) <= until and each.get("id") != but and not _is_by(me, each):
             found.append(
@@ -124,11 +134,19 @@ async def delete(repository: RepositoryHandle, comment_id: int) -> None:
         return
 
 
-async def still_there(repository: RepositoryHandle, source: Source) -> bool:
-    """Whether the comment that asked was not deleted since."""
+async def still_there(repository: RepositoryHandle, number: int, source: Source, *, max_age: float = 0.0) -> bool:
+    """Whether the comment that asked was not deleted since, or within the last `max_age` seconds. `number` is the
+    thread's, 0 where it is not known.
+
+    A comment of a thread is looked for in its list, which is asked for anyway; one that is not there may only be late.
+    """
     paths = {Where.COMMENT: "issues/comments", Where.INLINE: "pulls/comments"}
     if source.where not in paths:
         return True
+    if source.where is Where.COMMENT and number:
+        async for each in _listed(repository, number, max_age):
+            if each.get("id") == source.id:
+                return True
     try:
         await repository.get(f"{paths[source.where]}/{source.id}")
     except (NotFound, Gone):
@@ -178,12 +196,22 @@ async def _edit(repository: RepositoryHandle, comment_id: int, body: str) -> Pos
     return _posted(answer.json())
 
 
-async def _ours(repository: RepositoryHandle, number: int) -> AsyncIterator[Posted]:
+async def _ours(repository: RepositoryHandle, number: int, max_age: float = 0.0) -> AsyncIterator[Posted]:
     """Our own comments, oldest first: anybody could copy a marker into theirs."""
     me = await repository.app.identity()
-    async for each in repository.pages(f"issues/{number}/comments", limit=5000):
+    async for each in _listed(repository, number, max_age):
         if _is_by(me, each):
             yield _posted(each)
+
+
+async def _listed(repository: RepositoryHandle, number: int, max_age: float) -> AsyncIterator[Any]:
+    """The comments of a thread, oldest first, as they were within the last `max_age` seconds."""
+    if (told := repository.app.told.get(repository.id, COMMENTS, str(number), max_age)) is not None:
+        for known in told[0]:
+            yield known
+        return
+    async for each in repository.pages(f"issues/{number}/comments", limit=5000, max_age=max_age):
+        yield each
 
 
 def _is_by(me: Identity, comment: dict[str, Any]) -> bool:

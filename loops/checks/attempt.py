@@ -15,6 +15,7 @@ from loops.checks.last_passing import last_passing
 from loops.checks.look import Fresh, fresh_state, leave_optional, store_state
 from loops.checks.merge_queue import leave_queue
 from loops.checks.next_attempt import GiveUp, History, Repair, Rerun, asked_about_checks, choose
+from loops.checks.own_commits import own_commits
 from loops.checks.repair_owner import RepairOwner, repair_owner
 from loops.checks.rerun_jobs import go_on, run_again, spent, wishes
 from loops.checks.shown_evidence import keep_evidence
@@ -92,6 +93,9 @@ async def repair(loop: Loop, session: Session, action: decide.RepairChecks) -> f
 async def _failures(loop: Loop, session: Session, now: Fresh, known: frozenset[str]) -> list[Failure]:
     """Why the checks are red: of the first few, and of more where the base branch shows all of those too."""
     found: list[CollectedCheck] = []
+    async with loop.database.read() as tx:
+        ours = await own_commits(tx, session, now.sha)
+    first = session.own_branch and ours.base in ours.parents[:1]
     for at in range(0, min(len(now.state.red), MOST_CHECKS), CHECKS):
         found += await collect(
             distiller(loop, now.repo),
@@ -100,7 +104,8 @@ async def _failures(loop: Loop, session: Session, now: Fresh, known: frozenset[s
             budget=loop.options.evidence_bytes,
             changed_files=[str(each) for each in session.changed_files],
             redact=Redactor().text,
-            before=lambda left: last_passing(loop, now.repo, left, session.base_branch, now.sha),
+            sha=now.sha,
+            before=lambda left: last_passing(loop, now.repo, left, session.base_branch, now.sha, first=first),
         )
         if any(each.distilled.fingerprint not in known for each in found):
             break

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 from github.checks import state
-from github.checks.model import FAILING, Check
+from github.checks.model import FAILING, Check, Kind
 from github.client.errors import GitHubError
 from github.client.repository import RepositoryHandle
 from github.repositories import queries
 from loops.checks.collect import MOST_CHECKS, collect
 from loops.checks.distiller import distiller
+from loops.checks.own_commits import own_commits
 from loops.context import Loop
 from loops.secrets.redact import Redactor
 from loops.store.states import SubjectKind
@@ -24,12 +25,11 @@ async def known_at_base(loop: Loop, repo: RepositoryHandle, session: Session, re
     if session.base_branch is None or session.head_sha is None or session.subject_kind is SubjectKind.BRANCH:
         return frozenset()
     try:
-        compared = await queries.compare(repo, session.base_branch, session.head_sha)
-        bases = {str((compared.get(each) or {}).get("sha") or "") for each in ("merge_base_commit", "base_commit")}
         found = [
             check
-            for base in sorted(bases - {"", session.head_sha})
-            for check in (await state.snapshot(repo, base, own_app_id=loop.me.app_id)).checks
+            for base in sorted(await _bases(loop, repo, session) - {"", session.head_sha})
+            if await _may_be_red(repo, base, red)
+            for check in (await state.snapshot(repo, base, own_app_id=loop.me.app_id, max_age=queries.STEP)).checks
         ]
     except GitHubError:
         return frozenset()  # then every failure counts as ours, which costs an attempt and loses nothing
@@ -44,3 +44,22 @@ async def known_at_base(loop: Loop, repo: RepositoryHandle, session: Session, re
         redact=Redactor().text,
     )
     return frozenset(each.distilled.fingerprint for each in collected)
+
+
+async def _may_be_red(repo: RepositoryHandle, base: str, red: Sequence[Check]) -> bool:
+    """Whether anything that failed on the commit `base` has the name of a check that is `red` now."""
+    told = await state.head_answer(repo, base)
+    names = {check.name for check in red if check.kind in (Kind.JOB, Kind.CHECK_RUN)}
+    failed = {each.get("name") for each in told.check_runs if each.get("conclusion") in FAILING}
+    return bool(names & failed) or any(check.kind not in (Kind.JOB, Kind.CHECK_RUN) for check in red)
+
+
+async def _bases(loop: Loop, repo: RepositoryHandle, session: Session) -> set[str]:
+    """Where the branch left its base, which we know of commits of our own, and where the base is now."""
+    branch, head = session.base_branch or "", session.head_sha or ""
+    async with loop.database.read() as tx:
+        left = (await own_commits(tx, session, head)).base
+    if left is not None:
+        return {left, await queries.head(repo, branch, max_age=queries.STEP) or ""}
+    compared = await queries.compare(repo, branch, head)
+    return {str((compared.get(each) or {}).get("sha") or "") for each in ("merge_base_commit", "base_commit")}

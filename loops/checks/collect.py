@@ -3,14 +3,16 @@
 import asyncio
 import hashlib
 import re
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from github.checks import logs
 from github.checks.artifacts import report_files
 from github.checks.model import Check, Kind
+from github.checks.red_query import left_by_red_runs
 from github.client.errors import GitHubError
 from github.client.repository import RepositoryHandle
 from loops.checks.distiller import AboutLog, Distiller
@@ -58,23 +60,54 @@ async def collect(
     budget: int,
     changed_files: Sequence[str],
     redact: Callable[[str], str],
+    sha: str | None = None,
     before: Before | None = None,
 ) -> list[CollectedCheck]:
     """What each red check left behind. A log that cannot be had is said in its place; nothing is raised for it.
 
-    `before` finds what is known of a job from when it last passed.
+    `sha` is the commit that most of them are of; `before` finds what is known of a job from when it last passed. Of a
+    job that failed in the same steps for a push and for its pull request, one log speaks for both.
     """
     turns = asyncio.Semaphore(AT_ONCE)
-    runs = {check.run_id for check in red if check.kind is Kind.JOB and check.run_id}
-    reports = {run: await distiller.reports(await report_files(repo, run)) for run in runs}
+    known = await left_by_red_runs(repo, sha) if sha else {}
 
-    async def one(check: Check) -> CollectedCheck:
+    async def beside_log(check: Check) -> logs.FailedCheckLogs:
+        async with turns:
+            return await logs.evidence(repo, check, known.get(check.id))
+
+    left = await asyncio.gather(*map(beside_log, red))
+    first = _first_alike(left)
+    runs = {red[at].run_id for at in first if red[at].kind is Kind.JOB and red[at].run_id}
+    reports = {run: await distiller.reports(await report_files(repo, run)) for run in sorted(runs)}
+
+    async def one(at: int) -> CollectedCheck:
         async with turns:
             return await _found(
-                distiller, repo, check, budget, changed_files, redact, before, reports.get(check.run_id, ())
+                distiller, left[at], budget, changed_files, redact, before, reports.get(red[at].run_id, ())
             )
 
-    return list(await asyncio.gather(*map(one, red)))
+    spoken = sorted({*first})
+    found = dict(zip(spoken, await asyncio.gather(*map(one, spoken)), strict=True))
+    unspoken = [at for at, speaker in enumerate(first) if at not in found and not found[speaker].log]
+    found |= dict(zip(unspoken, await asyncio.gather(*map(one, unspoken)), strict=True))
+    return [found[at] if at in found else replace(found[first[at]], check=check) for at, check in enumerate(red)]
+
+
+def _first_alike(left: Sequence[logs.FailedCheckLogs]) -> list[int]:
+    """For each the place of the first job of the same name and workflow that failed in the same steps of another run on
+    the commit. Not where a run has several of the name: those of a matrix are different jobs."""
+    places: dict[Any, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for at, each in enumerate(left):
+        if each.job is not None and each.failed_steps and each.check.run_id:
+            alike = (each.check.lineage, each.check.in_queue, each.check.conclusion, each.failed_steps)
+            places[alike][each.check.run_id].append(at)
+    first = list(range(len(left)))
+    for by_run in places.values():
+        if all(len(each) == 1 for each in by_run.values()):
+            same = sorted(at for each in by_run.values() for at in each)
+            for at in same:
+                first[at] = same[0]
+    return first
 
 
 def failures(found: Sequence[CollectedCheck]) -> list[Failure]:
@@ -99,15 +132,14 @@ def fingerprint(found: Sequence[Failure]) -> str:
 
 async def _found(
     distiller: Distiller,
-    repo: RepositoryHandle,
-    check: Check,
+    left: logs.FailedCheckLogs,
     budget: int,
     changed_files: Sequence[str],
     redact: Callable[[str], str],
     before: Before | None,
     reports: Sequence[Report],
 ) -> CollectedCheck:
-    left = await logs.evidence(repo, check)
+    check = left.check
     notes = [
         Annotation(note.path, note.message, note.start_line or None, _level(note.level), note.title)
         for note in left.annotations

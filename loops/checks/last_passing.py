@@ -37,13 +37,15 @@ class LastPassing:
 
 
 async def last_passing(
-    loop: Loop, repo: RepositoryHandle, left: FailedCheckLogs, base: str | None, sha: str
+    loop: Loop, repo: RepositoryHandle, left: FailedCheckLogs, base: str | None, sha: str, *, first: bool = False
 ) -> LastPassing:
-    """What to compare the failing job of `left` with, which ran on the commit `sha`; `base` is its base branch."""
+    """What to compare the failing job of `left` with, which ran on the commit `sha`; `base` is its base branch.
+    `first`: no commit of the branch was there before."""
     if left.job is None or not left.check.run_id:
         return LastPassing()
+    branches = [each for each in (base, None if first else left.check.branch) if each]
     try:
-        passed = await passing_job(repo, left.job, left.check, base)
+        passed = await passing_job(repo, left.job, left.check, branches)
     except GitHubError:
         return LastPassing()
     if passed is None:

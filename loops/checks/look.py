@@ -79,7 +79,7 @@ async def fresh_state(loop: Loop, session: Session, sha: str, *, max_age: float 
 
     found, state = await judged(queries.SOON, max_age)
     if state.verdict in WELL:
-        found, state = await judged(0.0, queries.STEP)
+        found, state = await judged(queries.STEP, queries.STEP)
     if state.quiet and state.red and await all_begun(loop, repo, session, found, base if pull else None):
         state = settled(found, begun=True)
     state = await with_expected(loop, repo, session, found, state, base if pull else None, now=asked_at)

@@ -1,7 +1,8 @@
 """Whose box and account a turn uses that nobody asked for: a repair of red checks, or of a conflict.
 
 It runs what is on the branch. So it is somebody's only while nobody else has pushed there since they asked; else it is
-the installation's, without anybody's own account, or waits for a person, as the repository's settings say.
+the installation's, without anybody's own account, or waits for a person, as the repository's settings say. Commits that
+we made one on top of the other tell that by themselves; of all others GitHub is asked who pushed them.
 """
 
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from github.repositories.pushes import Push, pushers, pushes
 from github.webhooks.identity import Me
 from github.webhooks.outcomes import Actor
 from loops.accounts.choice import CannotRun, choose
+from loops.checks.own_commits import own_commits
 from loops.context import Loop
 from loops.conversations.pull_state import may_be_late
 from loops.conversations.retrying import last_asked
@@ -53,9 +55,12 @@ async def repair_owner(loop: Loop, repo: RepositoryHandle, session: Session, sha
     """
     async with loop.database.read() as tx:
         asked = await last_asked(tx, session.id, begun=True)
+        ours = await own_commits(tx, session, sha)
     candidates = []
     if asked is not None and asked.owner_id is None:
         return RepairOwner(None)
+    if asked is not None and asked.base_sha in ours.parents:
+        return RepairOwner(asked.owner_id)  # all that came since is what we made of it
     if asked is not None and asked.owner_id is not None:
         candidates.append(Candidate(asked.owner_id, ask_of(asked).asker.login, asked.base_sha))
     if session.pull_number is not None and not session.own_branch:

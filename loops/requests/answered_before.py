@@ -30,8 +30,11 @@ def answered_there(request: Request, reacted: Reacted) -> bool:
     return reacted is Reacted.STANDS and isinstance(request.source, ThreadComment | InlineComment)
 
 
-async def answered_on_thread(database: Database, repo: RepositoryHandle, request: Request) -> bool:
-    """Whether a thread unknown to this database tells of a session, since the request, that is unknown to it too."""
+async def answered_on_thread(
+    database: Database, repo: RepositoryHandle, request: Request, *, max_age: float = 0.0
+) -> bool:
+    """Whether a thread unknown to this database tells of a session, since the request, that is unknown to it too. What
+    stood there within the last `max_age` seconds will do."""
     source, subject = request.source, request.subject
     if subject is None or isinstance(source, CheckButton):
         return False
@@ -41,7 +44,7 @@ async def answered_on_thread(database: Database, repo: RepositoryHandle, request
         known = select(Session.id).where(Session.repository_id == request.repo.id, same).limit(1)
         if not at or (await tx.execute(known)).first() is not None:
             return False
-    keys = await comments.keys_since(repo, subject.number, at)
+    keys = await comments.keys_since(repo, subject.number, at, max_age=max_age)
     told = {key.removeprefix(status_key("")) for key in keys if key.startswith(status_key(""))}
     async with database.read() as tx:
         ours = set((await tx.execute(select(Session.public_id).where(Session.public_id.in_(told)))).scalars())

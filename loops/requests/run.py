@@ -27,9 +27,17 @@ from loops.store.database import Database
 
 
 async def run(
-    loop: Loop, repo: RepositoryHandle, guid: str, request: Request, subject: Subject, command: Run | Retry | Approve
+    loop: Loop,
+    repo: RepositoryHandle,
+    guid: str,
+    request: Request,
+    subject: Subject,
+    command: Run | Retry | Approve,
+    *,
+    max_age: float = 0.0,
 ) -> Decision:
-    """Begin a conversation or go on with it, or say why not."""
+    """Begin a conversation or go on with it, or say why not. What this step was told within the last `max_age` seconds
+    will do."""
     subject = await whole_subject(repo, subject)
     topic = topic_of(request.repo, subject)
     if isinstance(command, Approve):
@@ -47,7 +55,7 @@ async def run(
             return Decision("answered", "nothing to repeat")
         ask = again
     facts = await queries.facts(repo, max_age=queries.SOON)
-    loaded = await queries.settings(repo)
+    loaded = await queries.settings(repo, max_age=max_age)
     cap = loop.options.cap
     if "attempts" in loaded.config.limits.model_fields_set:
         cap = loaded.config.limits.attempts

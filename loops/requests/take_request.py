@@ -3,6 +3,7 @@
 from github.apps.access import access_of
 from github.client.repository import RepositoryHandle
 from github.threads import comments
+from github.threads.request_query import prefetch_request
 from github.webhooks.commands import Approve, Autofix, Help, Retry, Run, Status, Stop, Unclear
 from github.webhooks.outcomes import Declined, Request
 from loops.comments import answers
@@ -26,7 +27,9 @@ async def take_request(loop: Loop, guid: str, request: Request) -> Decision:
         await answer_no_right(loop, repo, guid, request)
         return Decision("refused", f"{request.actor.login} has no write access to {request.repo.full_name}")
     first = await begins(loop.database, guid)
-    if first and await answered_on_thread(loop.database, repo, request):
+    thread = request.subject if isinstance(request.command, Run) else None
+    moment = await prefetch_request(repo, thread.number) if thread is not None else 0.0
+    if first and await answered_on_thread(loop.database, repo, request, max_age=moment):
         return Decision("ignored", WHY)
     reacted = await comments.react(repo, request.subject.number if request.subject else 0, request.source)
     if first and answered_there(request, reacted):
@@ -36,7 +39,7 @@ async def take_request(loop: Loop, guid: str, request: Request) -> Decision:
         return Decision("ignored", "the check belongs to no conversation")
     match request.command:
         case Run() | Retry() | Approve() as command:
-            return await run(loop, repo, guid, request, subject, command)
+            return await run(loop, repo, guid, request, subject, command, max_age=moment)
         case Stop() | Status() | Autofix() as command:
             return await control(loop, repo, request, subject, command)
         case Help():

@@ -55,6 +55,7 @@ class Waits:
     poll: float
     box_silence: float
     box_look: float  # until a box that has not come for its turn is looked up
+    first_look: float = 0.0  # after a push of ours: nothing has settled by then, and an event comes before
     stop_grace: float = 30.0
 
 
@@ -250,7 +251,8 @@ def _turn(now: SessionSnapshot, turn: TurnSnapshot) -> Action:
 def _checks(now: SessionSnapshot, head: str) -> Action:
     checks = now.checks
     if checks is None or checks.sha != head:
-        return LookAtChecks(head)
+        due = _first_look(now, head)
+        return LookAtChecks(head) if now.now >= due else Sleep(due)
     if checks.asked_at < now.hint_at:
         # suites, runs and checks report within a moment of each other: one look is for all of them
         due = min(now.hint_at, now.now) + HINT_PAUSE
@@ -279,6 +281,14 @@ def _checks(now: SessionSnapshot, head: str) -> Action:
     if checks.look_again is not None:
         due = min(due, checks.look_again)
     return LookAtChecks(head) if now.now >= due else Sleep(due)
+
+
+def _first_look(now: SessionSnapshot, head: str) -> float:
+    """When a head of which nothing is known is looked at: at once, but for a commit that we pushed a moment ago."""
+    if all(turn.commit != head for turn in now.turns):
+        return now.now
+    due = now.pushed_at + now.waits.first_look
+    return min(due, now.hint_at + HINT_PAUSE) if now.hint_at > now.pushed_at else due
 
 
 def _pause(now: SessionSnapshot, checks: ChecksSnapshot, polls: int = 1) -> float:

@@ -10,6 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from loops.context import Loop
 from loops.store.tables import Effect
 
+COMMIT = "commit"
+"""The kind of a turn's commit, which no branch may have yet; its key is the turn's public id."""
+
 BEGUN = ""
 """The id of what was perhaps never made."""
 

@@ -30,11 +30,13 @@ def settings(config: dict[str, Any] | None) -> RepositoryConfig:
 
 def waits(options: LoopOptions, session: Session) -> Waits:
     """The session's times, in seconds."""
+    checks = rules(options, session.config)
     return Waits(
-        longest=rules(options, session.config).longest_wait_minutes * 60,
+        longest=checks.longest_wait_minutes * 60,
         poll=options.poll_seconds,
         box_silence=options.box_silence,
         box_look=min(BOX_LOOK_SECONDS, options.box_start_seconds),
+        first_look=min(checks.settle_seconds, options.poll_seconds),
     )
 
 

@@ -10,6 +10,7 @@ from github.publishing.lfs import LfsRefused
 from github.publishing.merge import HistoryRewritten, MergeConflict
 from github.publishing.trees import TreeMismatch
 from github.repositories import queries
+from github.repositories.prefetch import prefetch
 from k8s.runner.protocol import Result
 from loops.boxes.box import why_stopped
 from loops.context import Loop
@@ -89,7 +90,9 @@ def _judge(session: Session, turn: Turn, report: Report, before: Spent) -> TurnV
 
 async def _publish(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, result: Result) -> Ending | None:
     """Publish unless something stands against it. None: a turn that brings two sides together has begun instead."""
-    pull = await queries.pull(repo, session.pull_number) if session.pull_number is not None else None
+    number = session.pull_number
+    moment = await prefetch(repo, base=session.base_branch or "", branch=session.branch or "", number=number)
+    pull = await queries.pull(repo, number, max_age=moment) if number is not None else None
     if pull is not None and await has_ended(loop.clock, loop.database, session, pull):
         return Ending(TurnVerdict("cancelled"))
     if (login := await without_right(loop.database, repo, session, turn)) is not None:
@@ -98,8 +101,8 @@ async def _publish(loop: Loop, repo: RepositoryHandle, session: Session, turn: T
     if not findings.publishable:
         return replace(_refused("\n".join(sentences(findings.refusals))), findings=findings)
     try:
-        published = await publish_turn(loop, repo, session, turn, result)
-        diff = await whole_diff(loop, repo, session, turn, published.head)
+        published = await publish_turn(loop, repo, session, turn, result, max_age=moment)
+        diff = await whole_diff(loop, repo, session, turn, published)
     except forks.HeadMoved as error:
         return Ending(TurnVerdict("failed", "head_moved", str(error)))
     except MergeConflict as conflict:

@@ -29,11 +29,12 @@ from loops.turns.commit_style import READ, style_of
 from loops.turns.preparing.start import base_of
 from loops.turns.pull_request import attempt_of, closed_by, commit_body, commit_subjects, pull_body, pull_title
 
-COMMIT = "commit"  # what an effect is called that is a commit no branch may have yet
 
-
-async def publish_turn(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, result: Result) -> Published:
-    """Publish what the turn changed, and open the pull request where there is none.
+async def publish_turn(
+    loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, result: Result, *, max_age: float = 0.0
+) -> Published:
+    """Publish what the turn changed, and open the pull request where there is none. What this step was told of the
+    branch within the last `max_age` seconds will do.
 
     Raises what `github.publishing` raises, and forks.HeadMoved.
     """
@@ -41,14 +42,20 @@ async def publish_turn(loop: Loop, repo: RepositoryHandle, session: Session, tur
     if turn.commit_sha is not None:
         done = Published(turn.commit_sha, session.head_sha or turn.commit_sha, already=True)
     else:
-        done = await _push(loop, repo, session, turn, result, fork)
+        done = await _push(loop, repo, session, turn, result, fork, max_age)
     if session.pull_number is None:
         await _open_pull(loop, repo, session, turn, result, fork)
     return done
 
 
 async def _push(
-    loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, result: Result, fork: Pull | None
+    loop: Loop,
+    repo: RepositoryHandle,
+    session: Session,
+    turn: Turn,
+    result: Result,
+    fork: Pull | None,
+    max_age: float,
 ) -> Published:
     """The turn's commit on its branch, remembered as soon as it is there."""
     if session.branch is None or result.tree is None or turn.base_sha is None:
@@ -69,7 +76,8 @@ async def _push(
         merged=_taken_in(turn),
         large=[LargeFile(each.path, each.sha, each.lfs) for each in result.changes if each.sha and each.lfs],
     )
-    done = await publish(repo, wanted, content_of, partial(effects.once, loop, session.id, COMMIT, turn.public_id))
+    once = partial(effects.once, loop, session.id, effects.COMMIT, turn.public_id)
+    done = await publish(repo, wanted, content_of, once, max_age=max_age)
     now = loop.clock()
     async with loop.database.write() as tx:
         row = await locked(tx, Turn, turn.id)

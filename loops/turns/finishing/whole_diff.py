@@ -6,6 +6,7 @@ import structlog
 
 from github.client.errors import GitHubError
 from github.client.repository import RepositoryHandle
+from github.publishing.publish import Published
 from github.repositories import queries
 from k8s.native.workspaces.diffs import changed_files
 from loops.context import Loop
@@ -26,9 +27,14 @@ class WholeDiff:
     files: tuple[str, ...]
 
 
-async def whole_diff(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, head: str) -> WholeDiff | None:
-    """What `head` changes since it left the base branch; None where GitHub has no diff of it
-    (too large), or where it could not be looked through."""
+async def whole_diff(
+    loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, published: Published
+) -> WholeDiff | None:
+    """What the branch changes since it left its base; None where GitHub has no diff of it (too large), where it could
+    not be looked through, and where it is the turn's own."""
+    head = published.head
+    if head == published.commit and _is_first(session, turn):
+        return None
     try:
         found = await queries.diff(repo, session.base_branch or "", head)
     except GitHubError as error:
@@ -40,6 +46,12 @@ async def whole_diff(loop: Loop, repo: RepositoryHandle, session: Session, turn:
     except Withheld as error:
         log.warning("diff.withheld", session=session.public_id, head=head, error=str(error))
         return None
+
+
+def _is_first(session: Session, turn: Turn) -> bool:
+    """Whether the turn's commit stands on the base branch itself, and took in nothing else."""
+    began = (turn.spec or {}).get("repository") or {}
+    return began.get("ref") == f"refs/heads/{session.base_branch}" and not began.get("merge")
 
 
 def _shown(diff: str, redactor: Redactor) -> WholeDiff:

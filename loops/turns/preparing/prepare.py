@@ -7,6 +7,7 @@ from typing import Any
 import structlog
 
 from github.client.repository import RepositoryHandle
+from github.repositories import queries
 from github.threads import comments
 from k8s.boxes import BoxesUnavailable, BoxState
 from loops.accounts.choice import AccountLimited, CannotRun
@@ -69,7 +70,7 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
         start = await start_of(loop, repo, session, turn)
         if not await is_still_theirs(loop, repo, session, turn, start):
             return loop.clock()
-        if not await _still_asked(repo, turn):
+        if not await _still_asked(repo, session, turn):
             await _withdraw(loop.clock, loop.database, session, turn)
             return None
         chosen = await runtime_of(loop, session, turn)
@@ -181,12 +182,12 @@ async def _say(clock: Clock, database: Database, turn: Turn, text: str) -> None:
         await journal.append(tx, row.session_id, [("status", {"text": text})], at=clock(), turn_id=row.id)
 
 
-async def _still_asked(repo: RepositoryHandle, turn: Turn) -> bool:
+async def _still_asked(repo: RepositoryHandle, session: Session, turn: Turn) -> bool:
     """Whether the comment that asked is there: the webhook about its deletion may have come before its own, or not."""
     source = source_of(turn)
     if source is None or turn.handed_at is not None:
         return True
-    return await comments.still_there(repo, source)
+    return await comments.still_there(repo, session.subject_number or 0, source, max_age=queries.STEP)
 
 
 async def _withdraw(clock: Clock, database: Database, session: Session, turn: Turn) -> None:

@@ -179,7 +179,9 @@ async def _discussion(
     source = ask.source
     until = (source.at if source else "") or _at_github(turn.created_at)
     asked = source.id if source else 0
-    said = await comments.said_by_others(repo, number, after=_at_github(known), until=until, but=asked)
+    said = await comments.said_by_others(
+        repo, number, after=_at_github(known), until=until, but=asked, max_age=queries.STEP
+    )
     return tuple(contexts.Text(author=each.author, body=each.body, where="comment", at=each.at) for each in said)
 
 

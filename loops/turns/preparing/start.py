@@ -8,6 +8,7 @@ from github.publishing import branches
 from github.publishing.commits import commit_message
 from github.publishing.pushrules import Push, would_refuse
 from github.repositories import queries, refs
+from github.repositories.prefetch import prefetch
 from loops.context import Clock, Loop
 from loops.conversations.pull_state import may_be_late
 from loops.options import LoopOptions
@@ -73,23 +74,23 @@ async def _begin(loop: Loop, repo: RepositoryHandle, session: Session, turn: Tur
     facts = await queries.facts(repo, max_age=queries.SOON)
     if facts.archived:
         raise CannotStart("archived", f"{facts.full_name} is archived, so nothing can be pushed to it.")
-    base, base_sha = await base_of(repo, session, turn)
+    base = _base(session, turn, facts.default_branch)
+    branch = session.branch or _first_name(loop.options, session)
+    moment = await prefetch(repo, base=base, branch=branch)
+    base, base_sha = await base_of(repo, session, turn, max_age=moment)
     if base_sha is None and ask_of(turn).options.base:
         raise CannotStart("no_base", f"There is no branch `{base}` in {facts.full_name}.")
     if base_sha is None and not await queries.is_empty(repo):
         raise NotVisibleYet(f"GitHub shows no branch {base}, and {facts.full_name} has commits")
     if base_sha is None:
         raise CannotStart("empty_repository", f"{facts.full_name} has no commit on its default branch yet.")
-    branch = session.branch or await _new_branch(loop.options, repo, session)
     about = ask_of(turn).about
     if isinstance(about, Conflict):
-        return await _conflict(repo, session, about, branch, base, base_sha)
-    asked = session.branch is None  # a moment ago, for its name
-    tip = (
-        await queries.head(repo, branch, max_age=queries.STEP)
-        if asked
-        else await _tip(loop.clock, repo, session, branch)
-    )
+        return await _conflict(repo, session, about, branch, base, base_sha, moment)
+    tip = await _tip(loop.clock, repo, session, branch, moment)
+    if tip is not None and session.branch is None:
+        branch = _other_name(loop.options, session)
+        tip = await _tip(loop.clock, repo, session, branch, 0.0)
     if tip is None and not session.own_branch:
         raise CannotStart("no_branch", f"The branch `{branch}` does not exist any more.")
     if session.approved_sha is not None:
@@ -100,9 +101,9 @@ async def _begin(loop: Loop, repo: RepositoryHandle, session: Session, turn: Tur
     return StartingPoint(base_sha, f"refs/heads/{base}", branch, base, base_sha)
 
 
-async def _tip(clock: Clock, repo: RepositoryHandle, session: Session, branch: str) -> str | None:
+async def _tip(clock: Clock, repo: RepositoryHandle, session: Session, branch: str, max_age: float) -> str | None:
     """The head of the branch. Raises NotVisibleYet while GitHub shows less than what we have just pushed there."""
-    tip = await queries.head(repo, branch)
+    tip = await queries.head(repo, branch, max_age=max_age)
     pushed = session.head_sha
     if pushed is None or tip == pushed or branch != session.branch:
         return tip
@@ -125,19 +126,25 @@ async def _refuse_late(repo: RepositoryHandle, session: Session, branch: str) ->
         raise NotVisibleYet(f"GitHub shows no branch {branch}, and its pull request #{pull.number} is open")
 
 
-async def base_of(repo: RepositoryHandle, session: Session, turn: Turn) -> tuple[str, str | None]:
-    """The branch that the work is for, and its head now (None: it is not there).
+async def base_of(
+    repo: RepositoryHandle, session: Session, turn: Turn, *, max_age: float = 0.0
+) -> tuple[str, str | None]:
+    """The branch that the work is for, and its head now, or within the last `max_age` seconds (None: it is not there).
 
     One that is gone, as after a rename, gives way to the default branch, unless somebody named it.
     """
-    named = ask_of(turn).options.base
-    base = named or session.base_branch or (await queries.facts(repo, max_age=queries.SOON)).default_branch
-    sha = await queries.head(repo, base) if base else None
-    if sha is None and not named:
+    base = _base(session, turn, (await queries.facts(repo, max_age=queries.SOON)).default_branch)
+    sha = await queries.head(repo, base, max_age=max_age) if base else None
+    if sha is None and not ask_of(turn).options.base:
         default = (await queries.facts(repo)).default_branch  # what was kept may be from before a rename
         if default not in ("", base):
             base, sha = default, await queries.head(repo, default)
     return base, sha
+
+
+def _base(session: Session, turn: Turn, default: str) -> str:
+    """The branch that the work is for: as somebody named it, or as the session knows it."""
+    return ask_of(turn).options.base or session.base_branch or default
 
 
 async def _fork(
@@ -194,20 +201,26 @@ async def _holds(repo: RepositoryHandle, tip: str, sha: str) -> bool:
 
 
 async def _conflict(
-    repo: RepositoryHandle, session: Session, about: Conflict, branch: str, base: str, base_sha: str
+    repo: RepositoryHandle, session: Session, about: Conflict, branch: str, base: str, base_sha: str, max_age: float
 ) -> StartingPoint:
     """The branch as somebody else left it, and our commit that does not merge with it."""
-    tip = await queries.head(repo, branch)
+    tip = await queries.head(repo, branch, max_age=max_age)
     if tip is None:
         await _refuse_late(repo, session, branch)
         raise CannotStart("no_branch", f"The branch `{branch}` does not exist any more.")
     return StartingPoint(tip, f"refs/heads/{branch}", branch, base, base_sha, merge=(about.ours, about.ours))
 
 
-async def _new_branch(options: LoopOptions, repo: RepositoryHandle, session: Session) -> str:
-    """A name that no branch has and none blocks."""
-    prefix = str((session.config or {}).get("branch_prefix") or options.branch_prefix)
-    name = refs.branch_name(prefix, session.subject_number, session.title)
-    if await queries.head(repo, name, max_age=queries.STEP) is None:
-        return name
-    return refs.branch_name(prefix, session.subject_number, session.title, suffix=session.public_id[-6:])
+def _first_name(options: LoopOptions, session: Session) -> str:
+    """The name for a new branch, if no branch has it."""
+    return refs.branch_name(_prefix(options, session), session.subject_number, session.title)
+
+
+def _other_name(options: LoopOptions, session: Session) -> str:
+    """One that no other session's branch has."""
+    suffix = session.public_id[-6:]
+    return refs.branch_name(_prefix(options, session), session.subject_number, session.title, suffix=suffix)
+
+
+def _prefix(options: LoopOptions, session: Session) -> str:
+    return str((session.config or {}).get("branch_prefix") or options.branch_prefix)

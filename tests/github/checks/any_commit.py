@@ -3,12 +3,15 @@
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 from hypothesis import strategies as st
 
+from github.client.clock import Clock
 from github.client.errors import NotFound
 from github.client.queries import QueryUnavailable
+from github.client.told import Told
 
 OWN, ACTIONS, OTHER = 1, 15368, 77
 T0 = 1_700_000_000
@@ -132,6 +135,7 @@ class GitHub:
 
     def __init__(self, world: World, *, by_query: bool) -> None:
         self.world, self.by_query = world, by_query
+        self.id, self.app = 7, SimpleNamespace(told=Told(Clock()))
 
     async def query(self, _text: str, variables: dict[str, Any], **_: Any) -> Any:
         if not self.by_query:

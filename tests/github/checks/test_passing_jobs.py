@@ -14,7 +14,7 @@ from github.client.repository import RepositoryHandle
 from github.emulator.local import LocalGitHub
 from tests.github.conftest import TestClock
 
-RED = Job(900, "test (3.12)", "completed", "failure", (), 900, 1, "", ())
+RED = Job(900, "test (3.12)", "completed", "failure", (), 900)
 THIS = 90
 CHECK = Check(
     Kind.JOB,
@@ -80,8 +80,8 @@ async def remote(backend: Backend, shared_github: LocalGitHub) -> AsyncIterator[
         yield RepositoryHandle(app, 5, 7, "octo/app")
 
 
-async def found(remote: RepositoryHandle, base: str | None = "main") -> PassingJob | None:
-    return await passing_job(remote, RED, CHECK, base)
+async def found(remote: RepositoryHandle, *branches: str) -> PassingJob | None:
+    return await passing_job(remote, RED, CHECK, branches or ("main", "topic"))
 
 
 async def test_the_base_branch_comes_before_the_branch_s_own_earlier_runs(
@@ -90,8 +90,8 @@ async def test_the_base_branch_comes_before_the_branch_s_own_earlier_runs(
     backend.add(89, ("test (3.12)", "success"), branch="topic")
     backend.add(70, ("lint", "success"), ("test (3.12)", "success"))
     assert await found(remote) == PassingJob(701, "sha70", "main", 4)
-    assert await found(remote, "other") == PassingJob(890, "sha89", "topic", 4)
-    assert await found(remote, None) == PassingJob(890, "sha89", "topic", 4)
+    assert await found(remote, "other", "topic") == PassingJob(890, "sha89", "topic", 4)
+    assert await found(remote, "topic") == PassingJob(890, "sha89", "topic", 4)
 
 
 async def test_a_job_that_passed_in_a_run_that_failed_counts(remote: RepositoryHandle, backend: Backend) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from github.checks.logs import evidence, jobs, open_log
 from github.checks.model import Check, Kind
+from github.checks.red_query import left_by_red_runs
 from github.checks.reruns import rerun
 from github.checks.state import snapshot
 from github.checks.verdict import HeadState, Verdict, settle
@@ -94,6 +95,38 @@ async def test_running_again_makes_another_attempt_of_the_failed_jobs(
     assert await rerun(repository, red), "it was run again already since"
     await spot.local.idle()
     assert (await state(repository, sha)).red[0].run_attempt == 2
+
+
+async def test_runs_are_asked_for_again_only_where_a_suite_says_something_new(
+    spot: Spot, repository: RepositoryHandle, clone: Clone
+) -> None:
+    sha = await pushed(spot, clone, WORKFLOW)
+    (red,) = (await state(repository, sha)).red
+    asked: list[str] = []
+    spot.local.observe(answers=lambda route, _method, _status, _body, _version: asked.append(route))
+    assert (await state(repository, sha)).red == (red,)
+    assert asked == ["/graphql"]
+    assert await rerun(repository, red)
+    await spot.local.idle()
+    asked.clear()
+    assert (await state(repository, sha)).red[0].run_attempt == 2
+    assert "/repos/{owner}/{repo}/actions/runs" in asked
+
+
+async def test_the_red_runs_of_a_commit_tell_their_steps_and_remarks_in_one_query(
+    spot: Spot, repository: RepositoryHandle, clone: Clone
+) -> None:
+    sha = await pushed(spot, clone, WORKFLOW)
+    (red,) = (await state(repository, sha)).red
+    by_rest = await evidence(repository, red)
+    asked: list[str] = []
+    spot.local.observe(answers=lambda route, _method, _status, _body, _version: asked.append(route))
+    left = await left_by_red_runs(repository, sha)
+    found = await evidence(repository, red, left[red.id])
+    assert asked == ["/graphql"]
+    assert (found.job, found.annotations) == (by_rest.job, by_rest.annotations)
+    assert found.failed_steps == ("Run the tests",)
+    assert await left_by_red_runs(repository, "0" * 40) == {}
 
 
 async def test_the_next_commit_is_judged_by_its_own_checks(

@@ -8,7 +8,17 @@ from github.client.repository import RepositoryHandle
 from github.client.text import MAX_BODY, length
 from github.emulator.local import LocalGitHub
 from github.threads import comments
-from github.threads.comments import Reacted, find_sticky, marked, marker, put_sticky, react, said_by_others, still_there
+from github.threads.comments import (
+    Reacted,
+    find_sticky,
+    keys_since,
+    marked,
+    marker,
+    put_sticky,
+    react,
+    said_by_others,
+    still_there,
+)
 from github.webhooks.sources import CheckButton, OwnText, ThreadComment, Where
 from tests.github.conftest import Spot
 
@@ -157,7 +167,30 @@ async def test_a_deleted_comment_is_noticed(spot: Spot, repository: RepositoryHa
     number = await spot.issue()
     asked = await spot.act("alice", "POST", f"issues/{number}/comments", body="@greenloop x")
     source = ThreadComment(asked["id"])
-    assert await still_there(repository, source)
+    assert await still_there(repository, number, source)
     await spot.act(spot.owner, "DELETE", f"issues/comments/{asked['id']}")
-    assert not await still_there(repository, source)
-    assert await still_there(repository, OwnText(Where.ISSUE))
+    assert not await still_there(repository, number, source)
+    assert await still_there(repository, number, OwnText(Where.ISSUE))
+
+
+async def test_a_comment_that_the_list_does_not_show_yet_is_asked_for_itself(
+    spot: Spot, repository: RepositoryHandle
+) -> None:
+    number, other = await spot.issue(), await spot.issue("Another")
+    asked = await spot.act("alice", "POST", f"issues/{number}/comments", body="@greenloop x")
+    assert await still_there(repository, other, ThreadComment(asked["id"]))
+
+
+async def test_a_list_of_a_moment_ago_tells_what_was_said_and_that_who_asked_is_still_there(
+    spot: Spot, repository: RepositoryHandle
+) -> None:
+    number = await spot.issue()
+    asked = await spot.act("alice", "POST", f"issues/{number}/comments", body="@greenloop x")
+    answers: list[str] = []
+    spot.local.observe(answers=lambda route, _method, _status, _body, _version: answers.append(route))
+    assert await keys_since(repository, number, "") == []
+    assert await still_there(repository, number, ThreadComment(asked["id"]), max_age=60)
+    assert (
+        await said_by_others(repository, number, after="", until=asked["created_at"], but=asked["id"], max_age=60) == []
+    )
+    assert [each for each in answers if "comments" in each] == ["/repos/{owner}/{repo}/issues/{issue_number}/comments"]

@@ -73,7 +73,7 @@ def github(monkeypatch: pytest.MonkeyPatch) -> GitHub:
 
 async def asked(database: Database, *, name: str = "test", run: int | None = 3, now: float = NOW) -> LastPassing:
     loop = cast(Loop, SimpleNamespace(database=database, clock=lambda: now))
-    check, job = SimpleNamespace(run_id=run), SimpleNamespace(name=name)
+    check, job = SimpleNamespace(run_id=run, branch="topic"), SimpleNamespace(name=name)
     left = cast(FailedCheckLogs, SimpleNamespace(job=job, check=check))
     return await last_passing(loop, cast(RepositoryHandle, SimpleNamespace(id=7)), left, "trunk", SHA)
 

@@ -36,6 +36,7 @@ NEW = SessionSnapshot(SessionStatus.PENDING, (QUEUED,), waits=WAITS, now=130)
 WATCHING = replace(
     NEW, status=SessionStatus.WAITING, turns=(PUSHED,), head="c1", pull=7, draft=True, pushed_at=125, now=200
 )
+AT_ONCE = replace(WATCHING, waits=replace(WAITS, first_look=20), now=126)
 
 
 def checks(state: str, *, asked: float = 200, again: float | None = None, sha: str = "c1") -> ChecksSnapshot:
@@ -68,6 +69,11 @@ def checks(state: str, *, asked: float = 200, again: float | None = None, sha: s
         ),
         ("a second turn that waits comes next", replace(WATCHING, turns=(PUSHED, replace(QUEUED, id=2))), Prepare(2)),
         ("a new head is looked at", WATCHING, LookAtChecks("c1")),
+        ("a head that we pushed a moment ago is not yet", replace(AT_ONCE, turns=(PUSHED,)), Sleep(145)),
+        ("but after that moment", replace(AT_ONCE, turns=(PUSHED,), now=145), LookAtChecks("c1")),
+        ("or a moment after an event of it", replace(AT_ONCE, turns=(PUSHED,), hint_at=128), Sleep(128.3)),
+        ("an event from before the push is none", replace(AT_ONCE, turns=(PUSHED,), hint_at=124), Sleep(145)),
+        ("somebody else's head is looked at at once", replace(AT_ONCE, head="c2"), LookAtChecks("c2")),
         (
             "checks of an older head say nothing",
             replace(WATCHING, checks=checks("green", sha="c0")),
