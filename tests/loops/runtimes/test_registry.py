@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from typer.testing import CliRunner
@@ -10,8 +11,9 @@ from typer.testing import CliRunner
 from app.commands.cli import main
 from loops.guards.keyfiles import by_name
 from loops.runtimes import profiles, registry
+from loops.runtimes.base import CredentialKind
 from loops.runtimes.prices import PRICES
-from loops.runtimes.spec import RuntimeSpec
+from loops.runtimes.spec import ANY, RuntimeSpec
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "loops/runtimes"
@@ -101,3 +103,31 @@ def test_an_account_gets_one_runtime_where_nobody_asks_whatever_its_provider() -
             if each.first_choice and each.provider == provider and kind in each.kinds
         ]
         assert len(first) <= 1, (provider, kind, first)
+
+
+COLUMNS: dict[str, tuple[CredentialKind, ...]] = {
+    "`api_key`": ("api_key",),
+    "`none`": ("none",),
+    "ChatGPT login": ("opencode_auth_json",),
+    "Claude login, token": ("anthropic_oauth_json", "anthropic_oauth_token"),
+    "AWS": ("aws_bearer_token", "aws_access_key"),
+    "Google service account": ("google_service_account",),
+}
+
+
+def test_the_readmes_table_says_which_accounts_each_agent_runs_on() -> None:
+    lines = (ROOT / "README.md").read_text().splitlines()
+    first = next(at for at, line in enumerate(lines) if line.startswith("| agent | `api_key`"))
+    head, _, *rows = ([cell.strip() for cell in line.split("|")[1:-1]] for line in lines[first : first + 8])
+    assert {kind for kinds in COLUMNS.values() for kind in kinds} == set(get_args(CredentialKind))
+    told = {row[0].split("`")[1]: dict(zip(head, row, strict=True)) for row in rows}
+    assert list(told) == list(registry.names())
+    for runtime in registry.every():
+        for column, kinds in COLUMNS.items():
+            takes = [each for each in runtime.accepts if set(kinds) <= set(each.kinds)]
+            cell = told[runtime.name][column]
+            assert (cell == "–") == (not takes and bool(runtime.accepts)), (runtime.name, column)
+            if any(each.provider == ANY for each in takes) or not runtime.accepts:
+                assert cell.startswith("any")
+            else:
+                assert [f"`{each.provider}`" for each in takes] == [name for name in cell.split(", ") if name != "–"]
