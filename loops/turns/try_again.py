@@ -61,7 +61,9 @@ async def try_again(tx: AsyncSession, loop: Loop, session: Session, row: Turn, r
     if report.failure is None:
         return False
     profile = await tx.get(Profile, row.profile_id) if row.profile_id is not None else None
-    again = await _again(tx, loop, row, report, profile)
+    now = loop.clock()
+    told = wanted(row.refused_until, report.retry_after, now)
+    again = await next_try(tx, row, report.failure, profile, told, now, loop.options.overload_seconds)
     if again is None:
         return False
     if again.afresh or report.result.changes:
@@ -69,26 +71,36 @@ async def try_again(tx: AsyncSession, loop: Loop, session: Session, row: Turn, r
         forget(session, row.runtime or "")
     row.afresh = row.afresh or again.afresh
     restart_turn(row, again.waits, retry_at=again.at)
-    await journal.append(tx, row.session_id, [("status", {"text": again.waits})], at=loop.clock(), turn_id=row.id)
+    await journal.append(tx, row.session_id, [("status", {"text": again.waits})], at=now, turn_id=row.id)
     return True
 
 
-async def _again(tx: AsyncSession, loop: Loop, row: Turn, report: Report, profile: Profile | None) -> Again | None:
-    now, kind = loop.clock(), report.failure
-    if kind is None:
-        return None
-    told = wanted(row.refused_until, report.retry_after, now)
+async def next_try(
+    tx: AsyncSession,
+    row: Turn,
+    kind: FailureKind,
+    profile: Profile | None,
+    told: float | None,
+    now: float,
+    first: float,
+) -> Again | None:
+    """When and how the turn runs again after a failure of that kind; None: not by itself.
+
+    `told`: seconds for which the provider wants to be left alone, for which the `profile` is, whatever becomes of this
+    turn. `first`: seconds of the first pause.
+    """
     match WORDS[kind].way:
         case "fresh":
             return None if row.afresh else Again(now, AFRESH, afresh=True)
         case "later":
-            wait = pause(row.retries, told, loop.options.overload_seconds, random.random())  # noqa: S311
+            wait = pause(row.retries, told, first, random.random())  # noqa: S311
+            if kind is FailureKind.RATE_LIMIT and profile is not None:
+                limit(profile, kind, now + (wait or told or ACCOUNT_SECONDS))
+                # limits that are over soon could send a turn round and round
+                if row.retries < TRIES and await fallback_of(tx, profile, now) is not None:
+                    return Again(now, NEXT_ACCOUNT)
             if wait is None:
                 return None
-            if kind is FailureKind.RATE_LIMIT and profile is not None:
-                limit(profile, kind, now + wait)
-                if await fallback_of(tx, profile, now) is not None:
-                    return Again(now, NEXT_ACCOUNT)
             return Again(now + wait, f"{_WAITS[kind]}: the turn is tried again at {clock(now + wait, now)}.")
         case "account" if profile is not None:
             limit(profile, kind, now + (told or ACCOUNT_SECONDS))
