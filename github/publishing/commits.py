@@ -27,7 +27,8 @@ _SKIP = re.compile(
     re.IGNORECASE,
 )
 _TRAILERS = re.compile(
-    rf"^[ \t]*(?:skip-checks|request-checks|{TRAILER}|{ATTEMPT}|co-authored-by|signed-off-by)[ \t]*:.*$",
+    rf"^[ \t]*(?:skip-checks|request-checks|{TRAILER}|{ATTEMPT}|on-behalf-of|release-as|change-id"
+    r"|(?:co-authored|signed-off|reviewed|acked|approved|tested|verified)-by)[ \t]*:.*$",
     re.IGNORECASE | re.M,
 )
 

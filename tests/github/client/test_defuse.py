@@ -46,6 +46,9 @@ ATOMS = [
         "http://e/@ann",
         "\u200b",
         "\u202e",
+        "\u3164",
+        "\ufe01",
+        "\U000e0141",
         "a",
         "$$",
         "---\n",
@@ -151,6 +154,11 @@ def test_ordinary_text_stays_as_it_is(text: str) -> None:
 def test_a_fence_in_a_list_goes_to_the_beginning_of_its_line_and_one_left_open_is_ended() -> None:
     assert defused("1. Do\n   ```sh\n   make\n     x\n   ```\n2. Go") == "1. Do\n```sh\nmake\n  x\n```\n2. Go"
     assert defused("```py\nx = 1") == "```py\nx = 1\n```"
+
+
+@pytest.mark.parametrize("unseen", ["\u034f", "\u115f", "\u3164", "\ufe01", "\uffa0", "\U000e0041", "\U000e0141"])
+def test_letters_that_nobody_sees_say_nothing_to_who_reads_the_bytes(unseen: str) -> None:
+    assert defused(f"a{unseen * 20}b") == defused_plain(f"a{unseen * 20}b") == "ab"
 
 
 def test_commands_to_other_bots_at_the_beginning_of_a_line_are_none() -> None:

@@ -57,6 +57,9 @@ def test_nothing_that_stops_checks_from_running_survives(skip: str) -> None:
         "Greenloop-Turn: t_other",
         "Co-authored-by: Mallory <m@example.com>",
         "Signed-off-by: Mallory <m@example.com>",
+        "Reviewed-By : Mallory <m@example.com>",
+        "on-behalf-of: @acme <m@example.com>",
+        "Release-As: 99.0.0",
     ],
 )
 def test_trailers_that_only_we_may_write_are_taken_out(line: str) -> None:
