@@ -15,6 +15,11 @@ _ESC = (
     r"|%(?:25)?1[bB]|=1B|&#(?:0?27|[xX]1[bB]);)"
 )
 _BRACKET = r"(?:\[|%(?:25)?5[bB]|=5B|&#(?:0?91|[xX]5[bB]);)"
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\xad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
+    "\U000e0000-\U000e0fff]"
+)
+"""Characters that show nothing."""
 _COLOUR = re.compile(
     rf"{_ESC}(?:{_BRACKET}[0-9;:?<=>]{{0,64}}[ -/]{{0,8}}[@-~]"
     r"|\][^\x07\x1b\\]{0,2048}(?:\x07|\x1b\\|\\u0007|\\x07|\\a|\\007|\\u001[bB]\\{1,2}|\\x1[bB]\\{1,2}|\\e\\{1,2}|\\033\\{1,2})"
@@ -23,8 +28,10 @@ _COLOUR = re.compile(
     r"|\x9b[0-9;:?<=>]{0,64}[ -/]{0,8}[@-~]"
     # what is left where the ESC itself was taken out
     r"|\[[0-9]{0,3}(?:[;:][0-9]{0,3}){0,16}m"
+    rf"|\x1b+(?![\[\]])[0-Z\\^-~]?|{_UNSEEN.pattern}+"
 )
-"""Terminal sequences, as bytes or written out, and what is left of those for colours without their ESC."""
+"""Terminal sequences, as bytes or written out, what is left of those for colours without their ESC, and what shows
+nothing."""
 _REST = re.compile(r"\A(?:[0-9;?]{0,16}[0-9;][A-Za-z]|[mKDbnrtAB0])")
 """What is left of a sequence that the text before this one ended in."""
 _GAP = re.compile(
@@ -32,7 +39,7 @@ _GAP = re.compile(
     r"|%(?:25){0,3}[0-9A-Fa-f]{2}|=[0-9A-F]{2}|\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}|\\[0-7]{3}|\\[abefnrtv0]"
     r"|&(?:amp;){0,3}(?:#[0-9]{1,6}|#[xX][0-9A-Fa-f]{1,5}|[a-z]{2,6});"
     # other sequences without their ESC, and colours without the bracket as well
-    r"|(?:\[(?:[0-9;:?]{1,24}[A-HJKSTfhlnsu]|[HJK])|\([B0]|(?<![A-Za-z0-9])[0-9]{1,3}(?:;[0-9]{1,3}){0,8}m)(?=[\w.-]{8})"
+    r"|(?:\[(?:[0-9;:?]{1,24}[A-HJKSTfhlnsu]|[HJK])|\([B0]|(?<![A-Za-z0-9])[0-9]{1,3}(?:;[0-9]{1,3}){0,8}m)(?=[\w.-]{8}|[\w.-]{1,7}\Z)"
     rf"|{_REST.pattern}"
 )
 """What ends with a letter or digit, but belongs to no word."""
@@ -43,8 +50,8 @@ _WRITTEN = re.compile(
     r"|=(?P<quoted>[2-7][0-9A-F])|\\{1,4}(?P<plain>[/\"'])|&(?:amp;){0,3}(?P<name>amp|lt|gt|quot|apos);"
 )
 _ANY = compiled(
-    r"[\x1b\x9b\\]|\^\[|\[[0-9;:]{0,40}m|%[0-9A-Fa-f]{2}|=[0-9A-F]{2}|&[#a-z]"
-    r"|(?:\[[0-9;:?]{1,24}[A-HJKSTfhlnsu]|\[[HJK]|\([B0]|[0-9]m)[0-9A-Za-z_.-]{8}"
+    r"[\x00-\x08\x0e-\x1f\x7f\x9b\xad\\]|\^\[|\[[0-9;:]{0,40}m|%[0-9A-Fa-f]{2}|=[0-9A-F]{2}|&[#a-z]"
+    r"|(?:\[[0-9;:?]{1,24}[A-HJKSTfhlnsu]|\[[HJK]|\([B0]|[0-9]m)(?:[0-9A-Za-z_.-]{8}|[0-9A-Za-z_.-]{1,7}\z)"
 )
 """What each of these but `_REST` begins with; most texts have none of it."""
 _NAMES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
@@ -93,7 +100,7 @@ class Reading:
 
 def readings(text: str) -> Iterator[Reading]:
     """Each other way to read `text`; mostly there is none."""
-    if not _ANY.search(one_byte_each(text)):
+    if not _has_any(text):
         yield from _without_rest(text, " ")
         return
     for pattern, instead in ((_COLOUR, _nothing), (_GAP, _space), (_WRITTEN, _character)):
@@ -104,12 +111,16 @@ def readings(text: str) -> Iterator[Reading]:
 
 def joined(text: str) -> Iterator[Reading]:
     """`text` without its gaps: a value that is looked for may have some of them inside."""
-    if not _ANY.search(one_byte_each(text)):
+    if not _has_any(text):
         yield from _without_rest(text, "")
         return
     replaced = [(found.start(), found.end(), "") for found in _GAP.finditer(text)]
     if replaced:
         yield Reading(text, iter(replaced))
+
+
+def _has_any(text: str) -> bool:
+    return bool(_ANY.search(one_byte_each(text))) or (not text.isascii() and bool(_UNSEEN.search(text)))
 
 
 def _without_rest(text: str, instead: str) -> Iterator[Reading]:
@@ -139,13 +150,22 @@ def escapes(text: str) -> Iterator[tuple[int, int]]:
             yield found.span()
 
 
-_OPEN = re.compile(
-    r"(?:\x1b|\x9b|\\(?:u(?:0(?:0(?:1[bB]?)?)?)?)?|\\x?1?[bB]?|\\e|\\0?3?3?)"
-    r"(?:\[[0-9;:?<=>]*[ -/]*|\][^\x07\x1b\\]*)?\Z"
+_LAST = re.compile(
+    rf"(?:{_ESC}?{_BRACKET}[0-9;:?<=>]{{0,64}}[ -/]{{0,8}}[@-~]?|{_ESC}\][^\x07\x1b\\]{{0,80}}(?:\x07|\x1b?\\?)"
+    rf"|\x9b[0-9;:?<=>]{{0,64}}[ -/]{{0,8}}[@-~]?|\^|{_ESC}[ -/]{{0,2}}[0-~]?|\([B0]?"
+    r"|&(?:amp;){0,3}#?[0-9A-Za-z]{0,8};?|%(?:25){0,3}[0-9A-Fa-f]{0,2}|=[0-9A-F]{0,2}|\\{1,4}(?:u\{?|[Uxe])?[0-9A-Fa-f]{0,8}\}?"
+    r"|[0-9]{1,3}(?:;[0-9]{0,3}){1,8}m?)\Z"
 )
+"""A gap at the end, or the beginning of one."""
+_LAST_SIZE, _MOST_LAST = 96, 16
 
 
-def open_escape(text: str) -> int:
-    """How many characters at the end of `text` may be the beginning of a terminal sequence."""
-    found = _OPEN.search(text[-64:])
-    return len(found.group()) if found else 0
+def open_gaps(text: str) -> int:
+    """How many characters at the end of `text` are gaps and the beginning of one: what is before may go on after it."""
+    end = len(text)
+    for _ in range(_MOST_LAST):
+        found = _LAST.search(text, max(0, end - _LAST_SIZE), end)
+        if found is None:
+            break
+        end = found.start()
+    return len(text) - end

@@ -11,7 +11,7 @@ from typing import Any
 
 from loops.secrets.encodings import encodings_of, parts_of, spellings_of
 from loops.secrets.literals import Literals
-from loops.secrets.readings import Reading, escapes, joined, open_escape, readings
+from loops.secrets.readings import Reading, escapes, joined, open_gaps, readings
 from loops.secrets.recognise import compiled, matches, one_byte_each
 
 MASK = "[redacted]"
@@ -122,13 +122,19 @@ class Redactor:
         return bool(self._unfinished(tail)) or any(end == len(tail) for _, end in self._spans(tail))
 
     def _unfinished(self, text: str) -> int:
-        """How many characters at the end of `text` may be the beginning of a secret."""
-        held = max(self._open(text), open_escape(text))
-        for reading in readings(text[-_HELD:]):
+        """How many characters at the end of `text` may be the beginning of a secret, or of a sequence inside of one."""
+        held = self._begun(text)
+        if gaps := open_gaps(text):
+            held = max(held, gaps + self._begun(text[:-gaps]))
+        return held
+
+    def _begun(self, text: str) -> int:
+        held, tail = self._open(text), text[-_HELD:]
+        for reading in chain(readings(tail), joined(tail) if self._values else ()):
             if open_there := self._open(reading.text):
                 size = len(reading.text)
                 start, _ = reading.span(size - open_there, size)
-                held = max(held, min(len(text), _HELD) - start)
+                held = max(held, len(tail) - start)
         return held
 
     def _open(self, text: str) -> int:

@@ -179,6 +179,42 @@ def test_a_secret_split_between_chunks_is_found(secret: str, size: int) -> None:
     assert shown == redactor.text(text)
 
 
+@pytest.mark.parametrize(
+    "sequence",
+    [
+        *("\x1b[32m", "\x1b[0m", "[32m", "[38;5;9m", "\x9b32m", "\\x1b[32m", "\\033[1;31m", "\\u001b[32m", "^[[32m"),
+        *(
+            "%1B[32m",
+            "&#27;[32m",
+            "\\u{1b}[32m",
+            "\x1b]8;;http://x\x1b\\",
+            "\x1b(B",
+            "\x1b[?25l",
+            "\x1b7",
+            "\x1b\x1b[K",
+        ),
+        *("\u200b", "\x08", "\0", "\u2060", "\U000e0041"),
+    ],
+)
+def test_a_secret_is_found_wherever_a_sequence_inside_of_it_is_cut(sequence: str) -> None:
+    redactor = Redactor([SECRET])
+    for secret in (SECRET, SHAPES["old installation token"]):
+        text = f"see {secret[:9]}{sequence}{secret[9:]} here"
+        for cut in range(1, len(text)):
+            stream = redactor.stream()
+            assert stream.feed(text[:cut]) + stream.feed(text[cut:]) + stream.flush() == f"see {MASK} here", cut
+
+
+@pytest.mark.parametrize("gap", ["\\n", "%0A", "%3D", "&nbsp;", "&#8203;", "[K", "(B", "\\u0000"])
+def test_a_given_secret_is_found_wherever_a_gap_inside_of_it_is_cut(gap: str) -> None:
+    given = "q7Vt9xLm2Kd8Zr4Pq1Wn6Bs3"
+    redactor = Redactor([given])
+    text = f"see {given[:9]}{gap}{given[9:]} here"
+    for cut in range(1, len(text)):
+        stream = redactor.stream()
+        assert stream.feed(text[:cut]) + stream.feed(text[cut:]) + stream.flush() == f"see {MASK} here", cut
+
+
 def test_a_stream_goes_on_in_another_process() -> None:
     redactor = Redactor([SECRET])
     first = redactor.stream()
