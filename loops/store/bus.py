@@ -22,6 +22,7 @@ log = structlog.get_logger(__name__)
 
 CHANNEL = "greenloop:wake"
 BACK_OFF = 1.0
+"""Between two tries to reach Redis; nobody waits for them."""
 LAST_SECONDS = 1.0
 """For what is still to be published at the end."""
 ANSWER_SECONDS = 2.0

@@ -7,6 +7,7 @@ invariant does not hold.
 import argparse
 import asyncio
 import random
+import shutil
 import sys
 
 from app.logging import configure
@@ -24,6 +25,9 @@ def main() -> int:
     configure("error", json=False)
     seed = random.SystemRandom().randrange(1_000_000) if given.seed is None else given.seed
     good = True
+    if given.database != "sqlite" and shutil.which("postgres") is None:
+        print("`postgres` is not on PATH: install PostgreSQL, or take DATABASE=sqlite", file=sys.stderr)
+        return 2
     for database in NAMES if given.database == "both" else [given.database]:
         print(f"chaos: seed {seed}, {given.rounds} rounds, {NAMES[database]}", flush=True)
         result = asyncio.run(run(Options(seed, given.rounds, database), say))

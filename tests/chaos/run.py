@@ -118,10 +118,8 @@ async def _database(stack: contextlib.AsyncExitStack, folder: Path, kind: str) -
     if kind == "sqlite":
         url, server = f"sqlite:///{folder}/greenloop.db", None
     else:
-        program = shutil.which("postgres")
-        if program is None:
-            raise FileNotFoundError("`postgres` is not on PATH: install PostgreSQL, or take DATABASE=sqlite")
-        server = stack.enter_context(PostgresServer(Path(program).resolve().parent, durable=True))
+        binaries = Path(shutil.which("postgres") or "postgres").resolve().parent
+        server = stack.enter_context(PostgresServer(binaries, durable=True))
         await execute(server.url, "CREATE DATABASE greenloop")
         url = server.url.set(database="greenloop").render_as_string(hide_password=False)
     await upgrade(url)

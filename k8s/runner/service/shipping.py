@@ -14,6 +14,7 @@ from .link import Link
 PAUSE_SECONDS = 0.25
 """Between two posts of output: what comes after silence goes at once, so that somebody who watches sees it begin."""
 LOOK_SECONDS = 0.03
+"""Between two looks at the file, and at whether the agent has ended: an agent that works is not disturbed by them."""
 MUCH = OUTPUT_CHUNK // 2
 """Bytes that are sent without a pause, so that much output is quick and little output makes few requests."""
 

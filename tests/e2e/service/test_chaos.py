@@ -6,6 +6,7 @@ from tests.chaos.run import Options, run
 from tests.tools import need
 
 
+@pytest.mark.timeout(600)  # it waits for conditions; on a machine that is free it takes less than a minute
 @pytest.mark.parametrize(("database", "seed"), [("sqlite", 3), ("postgres", 5)])
 async def test_every_invariant_holds_whoever_is_killed_or_paused(database: str, seed: int) -> None:
     need("git")
