@@ -10,7 +10,7 @@ from github.client.errors import GitHubError
 from k8s.boxes import Boxes, BoxesUnavailable, BoxSpec, BoxState, BoxStatus
 from loops.accounts.box_secrets import CannotPrepare
 from loops.accounts.credentials import TurnCredentials
-from loops.boxes.box_failure import BoxFailure, Held, Patience, failure_of
+from loops.boxes.box_failure import BoxFailure, Held, Patience, failure_of, look_again
 from loops.boxes.capacity import end_longest_idle
 from loops.boxes.owners import SHARED
 from loops.context import Loop
@@ -28,7 +28,6 @@ log = structlog.get_logger(__name__)
 ONCE_MORE = "The turn is tried once more in a fresh box."
 MENDABLE = (BoxState.IMAGE_ERROR, BoxState.UNSCHEDULABLE)
 """What a pod that has not begun may wait for, and what somebody may mend."""
-LOOK_SECONDS = 10.0
 UNSEEN_SECONDS = 5.0
 """How soon a box is looked up again after the place that holds it did not answer."""
 
@@ -121,16 +120,8 @@ async def look_at_box(loop: Loop, session: Session, action: decide.LookAtBox) ->
     if failure.what == "wait":
         if status.crowded:
             await make_room(loop, name)
-        return loop.clock() + _pause(loop, turn)
+        return loop.clock() + look_again(status, held, _patience(loop), loop.clock())
     return None
-
-
-def _pause(loop: Loop, turn: Turn) -> float:
-    """Until the box is looked at again: one that has not come yet first often, then ever less."""
-    if turn.handed_at is not None:
-        return loop.options.box_silence
-    waited = loop.clock() - (turn.started_at or turn.created_at)
-    return min(loop.options.box_silence, max(LOOK_SECONDS, waited / 4))
 
 
 async def _end_tokens(loop: Loop, turn: Turn) -> None:

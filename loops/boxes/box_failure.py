@@ -10,6 +10,10 @@ SILENCES = 5
 """How many times the usual limit a box that looks well may be silent: its network, or ours, may be interrupted."""
 
 
+LOOK_SECONDS = 10.0
+"""Within this time people hear what keeps a box from coming, and so often one is looked at that may be mended."""
+
+
 @dataclass(frozen=True)
 class Held:
     """A turn and what was heard of it. Times are Unix seconds; `lost`: boxes it has lost already.
@@ -62,6 +66,20 @@ def failure_of(box: BoxStatus, turn: Held, patience: Patience, now: float) -> Bo
     if overdue or (silent > SILENCES * patience.silence and not turn.deaf):
         return _lost(turn, f"The box has not been heard of for {_minutes(silent)}.")
     return BoxFailure("wait", box.message)
+
+
+def look_again(box: BoxStatus, turn: Held, patience: Patience, now: float) -> float:
+    """Seconds until the box is looked at again: one that has not come yet first often, then ever less.
+
+    An image may be mended where it comes from, of which nobody tells: it goes on being looked for as often.
+    """
+    if turn.handed_at is not None:
+        return patience.silence
+    waited = now - turn.since
+    if waited < LOOK_SECONDS - 1:
+        return LOOK_SECONDS - 1 - waited
+    longest = LOOK_SECONDS if box.state is BoxState.IMAGE_ERROR else waited / 4
+    return min(patience.silence, max(LOOK_SECONDS, longest))
 
 
 def _coming(box: BoxStatus, turn: Held, patience: Patience, now: float) -> BoxFailure:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from k8s import home_claim, kubernetes_boxes
-from loops.boxes import box
+from loops.boxes import box_failure
 from loops.sessions import snapshots
 from tests.e2e.cluster import ONCE, RIGHT, ClusterHouse, cluster_house
 from tests.k8s.cluster.conftest import KUBECONFIG
@@ -69,7 +69,7 @@ async def test_an_image_that_was_mended_is_had_by_a_fresh_pod_and_not_after_its_
     machine.images, machine.retry_seconds = set(), 600.0
     monkeypatch.setattr(kubernetes_boxes, "IMAGE_SECONDS", 5.0)
     monkeypatch.setattr(snapshots, "BOX_LOOK_SECONDS", 0.5)
-    monkeypatch.setattr(box, "LOOK_SECONDS", 0.5)
+    monkeypatch.setattr(box_failure, "LOOK_SECONDS", 0.5)
     number = await home.ask()
     await home.waits("the registry has no such image", number)
     machine.images = None
@@ -89,7 +89,7 @@ async def test_a_home_whose_volume_does_not_come_is_waited_for_and_the_comment_n
 ) -> None:
     monkeypatch.setattr(home_claim, "USUAL_SECONDS", 0.0)
     monkeypatch.setattr(snapshots, "BOX_LOOK_SECONDS", 0.5)
-    monkeypatch.setattr(box, "LOOK_SECONDS", 0.5)
+    monkeypatch.setattr(box_failure, "LOOK_SECONDS", 0.5)
     async with cluster_house(tmp_path, pod={"home": {"size": "1Gi", **storage}}) as home:
         home.agent(RIGHT)
         home.small.kubelet.machine.classes = {"slow": "WaitForFirstConsumer"}

@@ -1,9 +1,12 @@
+import itertools
 from dataclasses import replace
 
 import pytest
 
 from k8s.boxes import BoxState, BoxStatus
-from loops.boxes.box_failure import BoxFailure, Held, Patience, failure_of
+from k8s.home_claim import USUAL_SECONDS
+from loops.boxes.box_failure import LOOK_SECONDS, BoxFailure, Held, Patience, failure_of, look_again
+from loops.sessions.snapshots import BOX_LOOK_SECONDS
 
 NOW = 100_000.0
 PATIENCE = Patience(silence=60, start=300, room=3600)
@@ -96,3 +99,29 @@ def box(state: BoxState, message: str = "", *, permanent: bool = False) -> BoxSt
 )
 def test_a_turn_ends_by_the_state_of_its_box(name: str, status: BoxStatus, turn: Held, failure: BoxFailure) -> None:
     assert failure_of(status, turn, PATIENCE, NOW) == failure, name
+
+
+def looks(state: BoxState, until: float) -> list[float]:
+    """When a box that does not come is looked at, in seconds of its turn's waiting."""
+    found = [BOX_LOOK_SECONDS]
+    while found[-1] < until:
+        turn = replace(COMING, since=NOW - found[-1])
+        found.append(found[-1] + look_again(box(state, "Why."), turn, PATIENCE, NOW))
+    return found
+
+
+@pytest.mark.parametrize("state", [BoxState.UNSCHEDULABLE, BoxState.IMAGE_ERROR, BoxState.STARTING, BoxState.FULL])
+def test_what_keeps_a_box_from_coming_is_told_within_ten_seconds_also_where_nothing_happens(state: BoxState) -> None:
+    # a claim of a volume counts as late after some seconds: the second look finds what the first could not yet say
+    _, second, *_ = looks(state, 10)
+    assert USUAL_SECONDS < second < LOOK_SECONDS
+
+
+def test_an_image_that_may_be_mended_is_looked_for_as_often_after_an_hour_and_what_else_waits_less_and_less() -> None:
+    image, room = looks(BoxState.IMAGE_ERROR, 3600), looks(BoxState.UNSCHEDULABLE, 3600)
+    assert max(after - before for before, after in itertools.pairwise(image)) == LOOK_SECONDS
+    assert room[-1] - room[-2] == PATIENCE.silence
+
+
+def test_a_box_with_its_turn_is_looked_at_when_it_would_have_been_silent_for_too_long() -> None:
+    assert look_again(box(BoxState.RUNNING), RUNNING, PATIENCE, NOW) == PATIENCE.silence
