@@ -26,13 +26,51 @@ def test_the_lock_file_is_of_the_packages_that_are_wanted_each_with_its_integrit
     assert packages[""]["dependencies"] == wanted
     for name, version in wanted.items():
         assert packages[f"node_modules/{name}"]["version"] == version
-    for name, package in packages.items():
-        elsewhere = package.get("optional") and (
-            "linux" not in package.get("os", ["linux"])
-            or "x64" not in package.get("cpu", ["x64"])
-            or package.get("libc") == ["musl"]
-        )
-        assert not name or elsewhere or package["integrity"].startswith("sha512-"), name
+    assert {package.get("integrity", "sha512-")[:7] for name, package in packages.items() if name} == {"sha512-"}
+    assert locked("amd64").returncode == 0
+
+
+def locked(*architectures: str, lock: Path | None = None) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, **({"NPM_LOCK": str(lock)} if lock else {})}
+    told = [str(IMAGES / "locked"), *architectures]
+    return subprocess.run(told, env=env, capture_output=True, text=True, check=False)
+
+
+def test_an_architecture_of_which_a_package_is_not_locked_is_named_and_so_is_what_to_do(tmp_path: Path) -> None:
+    whole = json.loads((IMAGES / "package-lock.json").read_text())
+    for name, package in whole["packages"].items():
+        if name:
+            package.setdefault("integrity", "sha512-" + "A" * 86 + "==")
+    lock = tmp_path / "package-lock.json"
+    lock.write_text(json.dumps(whole))
+    assert locked("amd64", "arm64", lock=lock).returncode == 0
+    linux = {name: each for name, each in whole["packages"].items() if each.get("os") == ["linux"]}
+    arm = next(name for name, each in linux.items() if each["cpu"] == ["arm64"] and each.get("libc") != ["musl"])
+    musl = next(name for name, each in linux.items() if each.get("libc") == ["musl"])
+    del linux[arm]["integrity"], linux[musl]["integrity"]
+    lock.write_text(json.dumps(whole))
+    assert locked("amd64", lock=lock).returncode == 0, "what an image does not get need not be there"
+    refused = locked("amd64", "arm64", lock=lock)
+    assert refused.returncode == 1
+    name = arm.removeprefix("node_modules/")
+    assert f"no integrity of {name}, which the agents' image for arm64 needs" in refused.stderr
+    assert "npm install --package-lock-only" in refused.stderr
+    assert "usage" in locked("riscv64").stderr and "usage" in locked().stderr
+
+
+@pytest.mark.parametrize("words", [("--platform", "linux/arm64"), ("--platform=linux/amd64,linux/arm64",)])
+def test_no_agents_image_is_built_of_what_is_not_locked(tmp_path: Path, words: tuple[str, ...]) -> None:
+    engine = Engine(tmp_path)
+    assert engine.build("--resolve").returncode == 0
+    before = engine.calls.read_text()
+    bare = tmp_path / "package-lock.json"
+    bare.write_text(json.dumps({"packages": {"node_modules/some": {"os": ["linux"], "cpu": ["arm64"]}}}))
+    engine.env["NPM_LOCK"] = str(bare)
+    refused = engine.build("agent", "box:1", *words)
+    assert refused.returncode == 1 and "no integrity of some" in refused.stderr
+    assert engine.calls.read_text() == before, "the engine was not asked"
+    assert engine.build("agent", "box:1", "--platform=linux/amd64").returncode == 0
+    assert engine.build("service", "service:1", *words).returncode == 0, "it has no npm package"
 
 
 @pytest.mark.parametrize("file", ["requirements.lock", "k8s/images/native.lock"])
