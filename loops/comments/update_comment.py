@@ -157,15 +157,15 @@ async def status_comment_of(
         evidence=await evidence_of(tx, session.id, session.head_sha) if session.outcome != "green" else (),
         explanation=public_text(str(checks.get("explanation") or ""), loop.web_urls),
         answer=session.summary or "" if session.outcome == "answered" else "",
-        plan=_steps(loop, active) if active is not None and not session.cancel_by else (),
+        plan=_steps(active) if active is not None and not session.cancel_by else (),
         notes=tuple(public_text(str(note), loop.web_urls) for note in session.notes),
     )
 
 
-def _steps(loop: Loop, turn: Turn) -> tuple[tuple[str, str], ...]:
+def _steps(turn: Turn) -> tuple[tuple[str, str], ...]:
     """The check list of the agent that is at work."""
     steps = (turn.plan or []) if turn.status is TurnStatus.RUNNING and turn.stop_reason is None else []
-    return tuple((public_text(str(each["text"]), loop.web_urls), str(each["state"])) for each in steps)
+    return tuple((str(each["text"]), str(each["state"])) for each in steps)
 
 
 def _shown(turn: Turn) -> TurnStatus:

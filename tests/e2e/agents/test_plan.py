@@ -24,8 +24,9 @@ tell("session", id="c1")
 step = 0
 while not over.is_set():
     step += 1
+    now = {{"text": f"Step {{step}} of GET /health", "state": "active"}}
     last = {{"text": "Tell `@bob` <!-- ", "state": "pending"}}
-    tell("plan", items=[{{"text": "Look", "state": "done"}}, {{"text": f"Step {{step}}", "state": "active"}}, last])
+    tell("plan", items=[{{"text": "Look", "state": "done"}}, now, last])
     over.wait(0.2)
 edited("value.txt")
 done()
@@ -55,6 +56,7 @@ async def test_a_check_list_is_shown_while_its_agent_works_and_edited_now_and_th
         assert all(later - earlier >= EDIT_SECONDS for earlier, later in pairwise(told))
         body = list(told.values())[-1]
         assert "**Its plan**, 1 of 3 done:\n- [x] Look\n- [ ] **now:** Step " in body
+        assert "of GET /health\n" in body, "what an agent says passes as it is"
         assert "@bob" not in body and "<!-- '" not in body
         assert "Its plan" not in await _page(home)
         assert (await _page(home)).count("☑ Look") == 1, "the page shows the list as it is now"
