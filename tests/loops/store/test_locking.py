@@ -64,6 +64,26 @@ class Paused(Database):
             await self.go.wait()
 
 
+class Observed(Database):
+    """`looked` is set once it has read something, or begins to write: by then it knows what it goes by."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self.looked = asyncio.Event()
+
+    @contextlib.asynccontextmanager
+    async def read(self) -> AsyncIterator[Any]:
+        async with super().read() as tx:
+            yield tx
+        self.looked.set()
+
+    @contextlib.asynccontextmanager
+    async def write(self) -> AsyncIterator[Any]:
+        self.looked.set()
+        async with super().write() as tx:
+            yield tx
+
+
 @pytest.fixture
 async def turn(database: Database) -> Turn:
     """A turn that is in the box; `begun` makes it run there."""
@@ -86,11 +106,12 @@ async def begun(database: Database) -> None:
 
 async def raced(database: Database, first: Writer, second: Writer) -> list[object]:
     """What the two come to when the second begins while the first has not committed."""
-    one, other = Paused(database.url), Database(database.url)
+    one, other = Paused(database.url), Observed(database.url)
     try:
         began = asyncio.ensure_future(first(one))
         await asyncio.wait_for(one.done.wait(), 30)
         follows = asyncio.ensure_future(second(other))
+        await asyncio.wait_for(other.looked.wait(), 60)
         await asyncio.wait({follows}, timeout=BLOCKED_SECONDS)
         one.go.set()
         return list(await asyncio.wait_for(asyncio.gather(began, follows, return_exceptions=True), 60))
