@@ -83,6 +83,14 @@ def hits(path: str, content: bytes, redactor: Redactor) -> list[Hit]:
     return found
 
 
+def sayable(text: str, redactor: Redactor) -> str:
+    """Text for people and for GitHub: redacted, and withheld where a secret stands in it in disguise."""
+    shown = redactor.text(text)
+    if any(hit.sure for hit in hits("", shown.encode("utf-8", "replace"), redactor)):
+        return "[withheld: a secret stands in this text, written in a way of its own]"
+    return shown
+
+
 def in_name(path: str, redactor: Redactor) -> Finding | None:
     """What is said of a name that holds a secret itself; the secret is left out of what is said."""
     if not any(hit.sure for hit in hits("", path.encode("utf-8", "surrogateescape"), redactor)):

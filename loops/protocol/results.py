@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from k8s.runner.protocol import DIFF_BYTES, STDERR_BYTES, Result
 from k8s.runner.verification import OUTPUT_BYTES, Trials
+from loops.guards.secrets import sayable
 from loops.offload import HEAVY, Offload, Withheld
 from loops.prompts import description
 from loops.protocol.access import TurnOver
@@ -185,11 +186,11 @@ def shown_result(
     outcome = parser_of(get(runtime), state, totals).outcome(ending)
     entries, usage = entries_of(outcome.events, redactor, price)
     described, note = _described(files.get(description.PATH), redactor)
-    message = clean(redactor.text(outcome.message))
+    message = clean(sayable(outcome.message, redactor))
     stored = stored_result(result, redactor) | {
         "outcome": {
             "message": message,
-            "error": clean(redactor.text(outcome.error)) if outcome.error is not None else None,
+            "error": clean(sayable(outcome.error, redactor)) if outcome.error is not None else None,
             "session_id": outcome.session_id,
             "totals": dict(outcome.totals),
             "retry_fresh": outcome.retry_fresh,
@@ -210,7 +211,7 @@ def _described(content: bytes | None, redactor: Redactor) -> tuple[dict[str, str
         told = description.read(content)
     except description.BadDescription as error:
         return None, [("status", {"text": f"the agent's description of its work is not used: {error}"})]
-    return {name: clean(redactor.text(text)) for name, text in told.model_dump().items()}, []
+    return {name: clean(sayable(text, redactor)) for name, text in told.model_dump().items()}, []
 
 
 def _withheld(result: Result, why: str) -> ShownResult:

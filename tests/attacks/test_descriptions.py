@@ -1,8 +1,18 @@
 """An agent's description of its work as an attack: what it says does nothing, and what is no small file is not read."""
 
+import base64
+import codecs
+import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from k8s.runner.protocol import EXITED, Result
+from loops.prompts.description import PATH
+from loops.protocol.results import shown_result
+from loops.secrets.redact import Redactor
 from tests.attacks.test_words_that_act import WORDS, harmless
 from tests.e2e.acts import asked
 from tests.e2e.house import house
@@ -60,3 +70,25 @@ async def test_what_is_no_small_file_of_the_asked_shape_is_left_and_its_turn_goe
             assert session.outcome == "no_checks", await home.describe()
             body = (await home.get(f"pulls/{session.pull_number}"))["body"]
             assert "It changed `a.txt`" in body and "root:" not in body
+
+
+GIVEN = "q7Vt9xLm2Kd8Zr4Pq1Wn6Bs3Yc5Hj0Tf"
+DISGUISES: dict[str, Callable[[str], str]] = {
+    "letter by letter": " ".join,
+    "rot13": lambda text: codecs.encode(text, "rot13"),
+    "base85": lambda text: base64.b85encode(text.encode()).decode(),
+    "packed": lambda text: base64.b64encode(gzip.compress(text.encode())).decode(),
+    "in numbers": lambda text: str(list(text.encode())),
+    "a half": lambda text: text[:16],
+    "unseen": lambda text: "".join(chr(0xE0000 + ord(each)) for each in text),
+}
+
+
+@pytest.mark.parametrize("disguise", DISGUISES)
+def test_a_given_secret_is_not_described_in_disguise(disguise: str) -> None:
+    told = {"subject": "Add a page", "what": f"It was:\n\n{DISGUISES[disguise](GIVEN)}\n", "checked": "", "left": ""}
+    files = {PATH: json.dumps(told).encode()}
+    shown = shown_result("native", {}, None, Result(EXITED, exit_code=0), files, Redactor([GIVEN]), None)
+    described = shown.stored["outcome"]["description"]
+    assert (described["subject"], "withheld" in described["what"]) == ("Add a page", True), described
+    assert DISGUISES[disguise](GIVEN) not in repr(shown)
