@@ -29,7 +29,6 @@ def main() -> None:
     words.add_argument("--model", default="")
     words.add_argument("--base-url")
     words.add_argument("--max-steps", type=int, default=32)
-    words.add_argument("--window", type=int, help="tokens of the model's window, where its name does not tell")
     words.add_argument("--image", type=Path, action="append", default=[], help="a file to show with the prompt")
     words.add_argument("--read-only", action="store_true")
     words.add_argument("--conversations", type=Path, help="the folder in which conversations are kept")
@@ -96,7 +95,6 @@ async def _run(given: argparse.Namespace, prompt: str) -> int:
         images=read_images(given.image),
         history=before,
         max_steps=given.max_steps,
-        window=given.window,
         read_only=given.read_only,
     )
     model = model_of(given.wire, given.model, given.base_url, key)
@@ -113,6 +111,7 @@ async def _run(given: argparse.Namespace, prompt: str) -> int:
         os._exit(130)
     finally:
         workspace.close()
+        graph.close()
     if result.error:
         emit("result", text="", limit=result.limit, changed_files=result.changed_files, diff=result.diff)
         return fail(result.error)

@@ -3,17 +3,20 @@
 import re
 import stat
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from k8s.native.code_graph.languages import BY_ENDING, Tag, read_tags
+from k8s.native.code_graph import reader
+from k8s.native.code_graph.languages import BY_ENDING, Tag
 from k8s.native.workspaces.workspace import WorkspaceError
 
 Operation = Literal["search", "file_symbols", "dependents", "imports"]
 LARGEST_SOURCE = 1_000_000
 MOST_FILES = 20_000
+SECONDS = 30.0
 _WORDS = re.compile(r"[\w$]+")
 
 
@@ -26,9 +29,21 @@ class _Known:
 class CodeGraph:
     """Reads the sources of a directory when it is first asked, and afterwards only those that have changed."""
 
-    def __init__(self, root: Path, paths: Callable[[], Iterable[str]]) -> None:
+    def __init__(
+        self,
+        root: Path,
+        paths: Callable[[], Iterable[str]],
+        *,
+        seconds: float = SECONDS,
+        file_seconds: float = reader.SECONDS,
+    ) -> None:
+        """Reads for `seconds` at most when it is asked, and what is left the next time; a file that takes longer than
+        `file_seconds` not at all.
+        """
         self._root = root
         self._paths = paths
+        self._seconds = seconds
+        self._reader = reader.Reader(root, seconds=file_seconds)
         self._known: dict[str, _Known] = {}
         self._lock = threading.Lock()
 
@@ -39,7 +54,16 @@ class CodeGraph:
         imports a file, or uses a name; `imports`: what a file imports.
         """
         with self._lock:
-            self._refresh()
+            unread = self._refresh()
+        found = self._answer(operation, subject)
+        return [*found, f"… {unread} files are not read yet: ask again."] if unread else found
+
+    def close(self) -> None:
+        """End the process that reads."""
+        with self._lock:
+            self._reader.close()
+
+    def _answer(self, operation: Operation, subject: str) -> list[str]:
         subject = subject.removeprefix("./")
         match operation:
             case "search":
@@ -52,11 +76,12 @@ class CodeGraph:
             case "dependents":
                 return self._importers(subject) if subject in self._known else self._users(subject)
 
-    def _refresh(self) -> None:
+    def _refresh(self) -> int:
+        """Read what has changed, for so long: how many files are left for the next time."""
         seen: set[str] = set()
+        unread, until = 0, time.monotonic() + self._seconds
         for path in self._paths():
-            spoken = BY_ENDING.get(PurePosixPath(path).suffix)
-            if spoken is None or len(seen) >= MOST_FILES:
+            if PurePosixPath(path).suffix not in BY_ENDING or len(seen) >= MOST_FILES:
                 continue
             try:
                 # of the name itself: a link may lead out of the directory
@@ -65,12 +90,16 @@ class CodeGraph:
                 if told.st_size > LARGEST_SOURCE or not stat.S_ISREG(told.st_mode):
                     continue
                 if path not in self._known or self._known[path].stamp != stamp:
-                    self._known[path] = _Known(stamp, tuple(read_tags(spoken, (self._root / path).read_bytes())))
+                    if time.monotonic() > until:
+                        unread += 1
+                        continue
+                    self._known[path] = _Known(stamp, self._reader.tags(path))
             except OSError:
                 continue
             seen.add(path)
         for path in self._known.keys() - seen:
             del self._known[path]
+        return unread
 
     def _of(self, path: str) -> tuple[Tag, ...]:
         known = self._known.get(path)

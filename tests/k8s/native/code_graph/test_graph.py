@@ -1,7 +1,10 @@
 """The code graph over real sources of each language."""
 
 import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,13 +40,31 @@ SOURCES = {
 }
 
 
-@pytest.fixture
-def graph(tmp_path: Path) -> CodeGraph:
+Opened = Callable[..., CodeGraph]
+
+
+@pytest.fixture(scope="module")
+def opened() -> Iterator[Opened]:
+    """Makes graphs, which end with the module."""
+    with ExitStack() as stack:
+
+        def make(*given: Any, **more: Any) -> CodeGraph:
+            # here a machine may be slow: a file that is in order is read however long it takes
+            made = CodeGraph(*given, **{"seconds": 600, "file_seconds": 600, **more})
+            stack.callback(made.close)
+            return made
+
+        yield make
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory: pytest.TempPathFactory, opened: Opened) -> CodeGraph:
     """A graph over SOURCES."""
+    folder = tmp_path_factory.mktemp("sources")
     for path, text in SOURCES.items():
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(text)
-    return CodeGraph(tmp_path, LocalWorkspace(tmp_path).paths)
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    return opened(folder, LocalWorkspace(folder).paths)
 
 
 @pytest.mark.parametrize(
@@ -108,11 +129,13 @@ def test_the_exact_name_comes_first_in_a_search(graph: CodeGraph) -> None:
     assert graph.ask("search", "nothing like it") == []
 
 
-def test_a_change_is_seen_and_a_deletion_too(graph: CodeGraph, tmp_path: Path) -> None:
+def test_a_change_is_seen_and_a_deletion_too(opened: Opened, tmp_path: Path) -> None:
+    (tmp_path / "tax.py").write_text("def rate():\n    pass\n")
+    graph = opened(tmp_path, LocalWorkspace(tmp_path).paths)
     assert graph.ask("search", "brand_new") == []
-    (tmp_path / "pkg/tax.py").write_text("def brand_new():\n    pass\n")
-    assert graph.ask("search", "brand_new") == ["pkg/tax.py:1: function brand_new"]
-    (tmp_path / "pkg/tax.py").unlink()
+    (tmp_path / "tax.py").write_text("def brand_new():\n    pass\n")
+    assert graph.ask("search", "brand_new") == ["tax.py:1: function brand_new"]
+    (tmp_path / "tax.py").unlink()
     assert graph.ask("search", "brand_new") == []
 
 
@@ -122,10 +145,22 @@ def test_a_file_it_does_not_read_is_named(graph: CodeGraph, path: str) -> None:
         graph.ask("file_symbols", path)
 
 
-def test_a_link_that_leads_out_and_a_pipe_are_not_read(tmp_path: Path) -> None:
+def test_a_link_that_leads_out_and_a_pipe_are_not_read(opened: Opened, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "secret.py").write_text("def outside():\n    pass\n")
     (tmp_path / "in" / "link.py").symlink_to(tmp_path / "secret.py")
     os.mkfifo(tmp_path / "in" / "pipe.py")
-    graph = CodeGraph(tmp_path / "in", lambda: ["link.py", "pipe.py"])
-    assert graph.ask("search", "outside") == []
+    assert opened(tmp_path / "in", lambda: ["link.py", "pipe.py"]).ask("search", "outside") == []
+
+
+def test_a_file_made_to_freeze_a_parser_is_given_up_and_the_others_are_read(opened: Opened, tmp_path: Path) -> None:
+    (tmp_path / "deep.c").write_text("(" * 500_000)
+    (tmp_path / "z.py").write_text("def found():\n    pass\n")
+    graph = opened(tmp_path, lambda: ["deep.c", "z.py"], file_seconds=5)
+    assert graph.ask("search", "found") == ["z.py:1: function found"]
+
+
+def test_what_was_not_read_in_time_is_said_and_read_the_next_time(opened: Opened, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def found():\n    pass\n")
+    graph = opened(tmp_path, lambda: ["a.py"], seconds=-1)
+    assert graph.ask("search", "found") == ["… 1 files are not read yet: ask again."]
