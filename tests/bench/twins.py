@@ -37,10 +37,11 @@ def report() -> None:
         for known, without in (("tools known", frozenset[str]()), ("tools unknown", TOOLS)):
             for label, twin in (("alone", _none), ("with twin", _twin)):
                 print(f"{group:8s} {known}, {label}: {_kept(some, without, twin)}", flush=True)
-    new, differing = map(sum, zip(*map(_new, pairs()), strict=True))
-    print(
-        f"new lines: {new}; lines of a longest-common-subsequence diff: {differing} ({1 - new / differing:.0%} fewer)"
-    )
+        new, unlike, differing = map(sum, zip(*map(_new, some), strict=True))
+        print(
+            f"{group:8s} {new} new lines, {unlike} unlike each other; longest-common-subsequence diff: {differing} "
+            f"({1 - new / differing:.0%} and {1 - unlike / differing:.0%} fewer)"
+        )
     _long()
 
 
@@ -68,8 +69,9 @@ def _kept(some: list[Pair], without: frozenset[str], twin: Callable[[Pair], Twin
     )
 
 
-def _new(pair: Pair) -> tuple[int, int]:
-    """Lines that are new by the twin, and by a diff of the two logs without times and colours."""
+def _new(pair: Pair) -> tuple[int, int, int]:
+    """Lines that are new by the twin, those unlike each other, and those of a diff of the two logs without times and
+    colours."""
     news = News(_twin(pair))
     for block in blocks([pair.red]):
         news.of(block)
@@ -77,7 +79,7 @@ def _new(pair: Pair) -> tuple[int, int]:
         for name, log in (("green", pair.green), ("red", pair.red)):
             Path(folder, name).write_text("".join(f"{text}\n" for text in lines([(1, log)]).texts if text))
         done = subprocess.run([*DIFF, "green", "red"], cwd=folder, capture_output=True, text=True, check=False)
-    return news.count, int(done.stdout.split()[0])
+    return news.count, news.unlike, int(done.stdout.split()[0])
 
 
 def _long() -> None:

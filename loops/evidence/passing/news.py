@@ -40,6 +40,11 @@ class News:
         return self._new.count(1)
 
     @property
+    def unlike(self) -> int:
+        """How many of them differ in more than numbers and hashes."""
+        return len(self._seen)
+
+    @property
     def telling(self) -> bool:
         """Whether the twin knows enough of this log to be of the same job."""
         return self.count <= (1 - LIKENESS) * len(self._new)

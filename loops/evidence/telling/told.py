@@ -15,7 +15,8 @@ NAMING = 60.0  # points of a line by which the failure names something
 
 def beside_twin(twin: Twin, news: News, whole: Lines, kept: Lines, scored: Scored) -> list[str]:
     """How much is new against the log that passed, and the versions that differ, those first that the failure names."""
-    out = [f"Against this job's last passing log: {news.count} of {len(news)} lines are new."]
+    alike = f", {news.unlike} of them unlike each other" if news.unlike < news.count else ""
+    out = [f"Against this job's last passing log: {news.count} of {len(news)} lines are new{alike}."]
     changed = differing(twin.versions, versions(whole.texts))
     if changed:
         named = naming(kept, scored)
