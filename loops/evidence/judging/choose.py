@@ -17,6 +17,7 @@ WORTHY = 66.0
 NARROW = 320  # characters shown of a line
 BROAD = 900  # of a worthy one
 ALIKE = 6  # lines that differ in numbers and names alone, of which no more are shown for standing around others
+TITLED = 60  # lines below a title that it is about
 SHORT = 3  # characters: a caret, a brace
 OWN = 58.0  # points of a frame that is worth going to, and of what says itself what went wrong
 FREELY = 8  # lines of one shape keep their points, and the last two
@@ -105,23 +106,41 @@ def _fold(lines: Lines, scored: Scored) -> tuple[list[float], dict[int, int], se
             nth, last = of_shape[like], total[like] - of_shape[like]
             if nth > FREELY and last > 1 and i not in guarded:
                 least = 0.3 if shape is None or shape.role == "frame" else 0.45
-                points[i] *= max(least, 1 - 0.03 * (nth - FREELY))
+                # where nothing else wants the room, it is theirs all the same
+                points[i] = max(points[i] * max(least, 1 - 0.03 * (nth - FREELY)), THRESHOLD)
     return points, times, again
 
 
 def _guarded(lines: Lines, scored: Scored) -> set[int]:
-    """The lines that read with the first and the last names of failing tests."""
+    """The lines that read with the first and the last names of failing tests, and what their tool says went wrong below
+    the first and the last titles."""
     tests: dict[str, int] = {}
+    titles: dict[str, int] = {}
     for i, shape in enumerate(scored.shapes):
         if shape is not None and shape.role == "test" and scored.points[i] >= 76:
             tests.setdefault(lines.texts[i].strip(), i)
-    named = list(tests.values())
+        elif shape is not None and shape.role == "title" and scored.points[i] >= OWN:
+            titles.setdefault(lines.texts[i].strip(), i)
     guarded: set[int] = set()
-    for i in {*named[:FREELY], *named[-2:]}:
+    for i in _ends(tests):
         shape = scored.shapes[i]
         if shape is not None:
             guarded.update(range(i - shape.before, i + shape.after + 1))
+    for i in _ends(titles):
+        title = scored.shapes[i]
+        for j in range(i + 1, min(i + TITLED, len(scored.shapes))):
+            shape = scored.shapes[j]
+            if shape is not None and title is not None and shape.tool == title.tool:
+                if shape.role == "title":
+                    break
+                if shape.role in ("detail", "error", "place"):
+                    guarded.add(j)
     return guarded
+
+
+def _ends(named: dict[str, int]) -> set[int]:
+    found = list(named.values())
+    return {*found[:FREELY], *found[-2:]}
 
 
 def _fill(

@@ -24,7 +24,7 @@ ECHOED = re.compile(
     r"(?:\+{1,4} |\$ |> (?=\S+@\d\S* \w)|\[command\]|##\[command\]|\[[\w./@:-]+\] [$>] |#\d+ [\d.]+ \+ |"
     r"(?:RUN|CMD|COMMAND|Command)(?: ?:| at line \d+:) ?|"
     r"(?:Running|RUNNING|Executing|EXECUTING|Run|Invoking|Calling)(?: command| script| test command| cmd)?"
-    r"(?:: | [`'\"])\W{0,2}"
+    r"(?:: | [`'\"\[])\W{0,2}"
     r"(?=[A-Za-z./][\w./-]* \S))"
     r"(?!\S+ (?:=|is|are|was) )\S"
 )

@@ -111,6 +111,8 @@ CALM = re.compile(
     r"\b(?:ignor(?:ed|ing)|allowed|expected) (?:error|failure)|\bon[- ]?(?:error|failure)\b|"
     r"\berrors? (?:handling|handler|page|boundary|log|report)"
 )
+# counts of both, of which that of failures is not zero
+SOME = re.compile(r"\b[1-9]\d* (?:[\w-]+ )?(?:failed|failing|failures?|errors?)\b.*\bpassed\b", re.I)
 # a program's own count of what went wrong, or its verdict at the end of the line
 COUNT = re.compile(
     r"\b[1-9]\d*(?: of \d+)? (?:[\w-]+ )?(?:failed|failing|failures?|errors?|problems?|violations?|"
@@ -146,7 +148,7 @@ def general(text: str, likes: int, grave: bool = False) -> float:
     found = WORD.search(text)
     if not found or DULL.match(text):
         return 0.0
-    if CALM.search(text):
+    if CALM.search(text) and not SOME.search(text):
         return 4.0
     if WARNING.match(text):
         worth = 50.0 if grave else 16.0
