@@ -10,8 +10,8 @@ from loops.evidence.text.clean import Lines
 from loops.evidence.text.general import DULL, form
 from loops.evidence.text.normal import akin
 
-FILL = 0.6  # of the budget may go to what stands around the worthy lines, where those are few
-AROUND = ((6, 12), (12, 24))  # lines before and after that count as around any line, and around a worthy one
+FILL = 0.7  # of the budget may go to what stands around the worthy lines, where those are few
+AROUND = ((8, 16), (16, 40))  # lines before and after that count as around any line, and around a worthy one
 SOFT = 0.75  # of the budget is for anything above the threshold; the rest is for the clearly worthy
 WORTHY = 66.0
 NARROW = 320  # characters shown of a line
@@ -72,7 +72,7 @@ def _fold(lines: Lines, scored: Scored) -> tuple[list[float], dict[int, int], se
     """
     points = list(scored.points)
     seen: dict[str, int] = {}
-    short: Counter[str] = Counter()
+    met: Counter[str] = Counter()
     times: dict[int, int] = {}
     again: set[int] = set()
     # those that name a changed file are counted apart, for the many others not to push them out, and so is the frame
@@ -92,8 +92,8 @@ def _fold(lines: Lines, scored: Scored) -> tuple[list[float], dict[int, int], se
         if points[i] < THRESHOLD or not text:
             continue
         if len(key) <= SHORT:
-            short[key] += 1
-            points[i] *= 0.25 if short[key] > FREELY else 1.0
+            met[key] += 1
+            points[i] *= 0.25 if met[key] > FREELY else 1.0
         elif key in seen:
             times[seen[key]] = times.get(seen[key], 1) + 1
             points[i] *= 0.5 if points[i] >= 85 and times[seen[key]] == 2 else 0.25
@@ -106,8 +106,11 @@ def _fold(lines: Lines, scored: Scored) -> tuple[list[float], dict[int, int], se
             nth, last = of_shape[like], total[like] - of_shape[like]
             if nth > FREELY and last > 1 and i not in guarded:
                 least = 0.3 if shape is None or shape.role == "frame" else 0.45
+                points[i] *= max(least, 1 - 0.03 * (nth - FREELY))
+                met[kind := akin(text)] += 1
                 # where nothing else wants the room, it is theirs all the same
-                points[i] = max(points[i] * max(least, 1 - 0.03 * (nth - FREELY)), THRESHOLD)
+                if met[kind] <= ALIKE and (shape is None or shape.role != "frame"):
+                    points[i] = max(points[i], THRESHOLD)
     return points, times, again
 
 
