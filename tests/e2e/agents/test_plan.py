@@ -38,7 +38,7 @@ async def test_a_check_list_is_shown_while_its_agent_works_and_edited_now_and_th
 ) -> None:
     install(tmp_path / "bin", tmp_path / "agent.py")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-    async with house(tmp_path) as home:
+    async with house(tmp_path, turn_seconds=600) as home:
         await home.account(provider="scripted", base_url="http://127.0.0.1:9/v1", model="m")
         home.agent(AGENT)
         number = await home.issue()

@@ -12,6 +12,7 @@ from tests.tools import need
 NO_KEYS = {variable: "" for runtime in registry.agents() for variable, _ in runtime.key_variables}
 SLOW = ("opencode", "codex", "gemini")
 """Agents that try again by themselves for half a minute and more before they give up."""
+PATIENT = {"GREENLOOP_TURN_SECONDS": "600"}
 FAULTS = [word for fault in ModelFault for word in ("--model-fault", fault)]
 RUNTIMES = tuple(runtime.name for runtime in registry.agents())
 
@@ -22,7 +23,7 @@ def test_each_runtime_takes_the_demo_through_what_its_model_refuses_from_red_to_
     if runtime != "native":
         need(runtime)
     refused = runtime not in SLOW or "CI" in os.environ or os.environ.get("LONG") == "1"
-    ended = run("--runtime", runtime, *(FAULTS if refused else ()), env=NO_KEYS, seconds=800)
+    ended = run("--runtime", runtime, *(FAULTS if refused else ()), env=NO_KEYS | PATIENT, seconds=800)
     result = ended.result
     assert (ended.code, result["outcome"], result["attempts"]) == (0, "green", 1), ended.stderr[-3_000:]
     changed = [turn["changed_files"] for turn in result["turns"]]
