@@ -82,7 +82,7 @@ async def report(database: Database, world: World, issue: int) -> dict[str, Any]
                 "tree": turn.tree_sha,
                 "retries": turn.retries,
                 "afresh": turn.afresh,
-                "verified": is_verified(turn, Report.of(turn).result),
+                "verified": bool(turn.result) and is_verified(turn, Report.of(turn).result),
                 "rounds": len(turn.rounds) + 1,
             }
             for turn in turns

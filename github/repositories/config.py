@@ -81,6 +81,11 @@ class Checks(_Section):
         description="Where branch protection or rulesets require checks, what happens to a red one that they do not "
         "require: it is repaired, but cannot make a session fail; it is only named; or it is not looked at.",
     )
+    reproduce: bool = Field(
+        default=False,
+        description="Whether a turn about a red check of GitHub Actions tries the step that failed in its box, before "
+        "the agent begins and on what it would publish. `verify` takes its place.",
+    )
     settle_seconds: int = Field(default=20, ge=0, le=600, description="Quiet time after the last report, in seconds.")
     longest_wait_minutes: int = Field(
         default=120,

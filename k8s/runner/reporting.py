@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,9 @@ from .service.link import Link, Rejected, Unreachable
 from .service.shipping import Shipping
 from .state import Home, TurnState
 
+HASHED = 2_000
+"""Files that set-up may leave for their contents to be compared; of more it is mode and size."""
+
 
 class Reporter:
     """Makes the result of one turn, and stores the blobs that it names."""
@@ -33,10 +37,10 @@ class Reporter:
         """The blobs of a result whose turn is verified, by their names."""
 
     @staticmethod
-    def standing(home: Home, places: Places) -> list[str]:
-        """The paths of all files in the checkout now."""
-        found = WorkTree(home.agent, f"home/{places.workdir.relative_to(places.home)}").look({})
-        return [os.fsdecode(path) for path in found.entries]
+    def standing(home: Home, places: Places, besides: Container[str] = ()) -> dict[str, str]:
+        """The files in the checkout now, but for those, each with what tells whether it has changed since."""
+        work_tree = WorkTree(home.agent, f"home/{places.workdir.relative_to(places.home)}")
+        return _signatures(work_tree, [path for path in work_tree.look({}).entries if os.fsdecode(path) not in besides])
 
     def result(self, places: Places, turn: AssignedTurn, end: dict[str, Any], said: str) -> Result:
         """The result of a turn whose agent ended as `end` says; `said` is what there was to say before.
@@ -129,20 +133,24 @@ class Reporter:
         git_dir = self._state.path / f"git.{os.getpid()}"
         make_private(git_dir, alternates=store.objects, shallow=store.shallow)
         git = Git(git_dir, work_tree=git_dir / "scratch", index=git_dir / "index", tick=self._beat)
-        (git_dir / "scratch").mkdir()
         merged = repository.merge.sha if repository.merge else None
-        edited, hidden = lambda: self._edited(turn), places.hidden(turn) | self._made(turn, git, repository.sha)
+        edited, hidden = (
+            lambda: self._edited(turn),
+            places.hidden(turn) | self._made(turn, work_tree),
+        )
         return changes.find(git, work_tree, repository.sha, turn.limits, merged, edited, hidden), git
 
-    def _made(self, turn: AssignedTurn, git: Git, sha: str) -> frozenset[bytes]:
-        """What setting the box up left in the checkout, and the agent did not write by its edit tools."""
+    def _made(self, turn: AssignedTurn, work_tree: WorkTree) -> frozenset[bytes]:
+        """What setting the box up left in the checkout, as it left it, unless the agent wrote it by its edit tools."""
         stood = self._state.noted("made")
         if not stood:
             return frozenset()
-        base = set(git.run("ls-tree", "-r", "--name-only", "-z", "--full-tree", sha).split(b"\0"))
         laid = {each.path for each in turn.verification.overlay} if turn.verification else set()
-        own = {os.fsencode(path) for path in (*laid, *self._edited(turn))}
-        return frozenset(path for path in map(os.fsencode, stood) if path not in base and path not in own)
+        own = {*laid, *self._edited(turn)}
+        made = [os.fsencode(path) for path in stood if path not in own]
+        # as many as before, so that both are told in the same way
+        now = _signatures(work_tree, made, len(stood))
+        return frozenset(path for path in made if now.get(os.fsdecode(path)) == stood[os.fsdecode(path)])
 
     def _edited(self, turn: AssignedTurn) -> list[str]:
         return protocol.edited_from_json(self._link.call("GET", f"/turns/{turn.turn}/edited"))
@@ -156,6 +164,14 @@ class Reporter:
             self._link.call("PUT", f"/turns/{turn.turn}/objects/{sha}", content)
             if turn.verification is not None:
                 self.contents[sha] = content
+
+
+def _signatures(work_tree: WorkTree, paths: list[bytes], count: int | None = None) -> dict[str, str]:
+    """Mode, size and, where they are few, content of files in the checkout."""
+    few = (len(paths) if count is None else count) <= HASHED
+    seen = work_tree.look(dict.fromkeys(paths, ("", "")) if few else {})
+    found = ((path, seen.entries.get(path)) for path in paths)
+    return {os.fsdecode(path): f"{each.mode} {each.size} {each.sha or ''}" for path, each in found if each is not None}
 
 
 def _out_of_memory(end: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@
         pid         the agent: process id and start time
         stdout, stderr
         cancel      why the service asked for the end
-        made.json   what stood in the checkout when the agent began, with a `trial.json` of the check before it
+        made.json   what setting the box up left in the checkout, with a `trial.json` of the check before the agent
         result.json what the agent came to, while that is verified
         ended.json  how the agent ended
         git.{pid}/  objects made from the final working tree

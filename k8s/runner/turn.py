@@ -156,10 +156,11 @@ class TurnRun:
         if turn.verification is None:
             return None
         try:
+            stood = Reporter.standing(self._home, places)
             trial = BoxTrials(places, turn, turn.verification, self._tick(protocol.RUNNING)).before(box)
             self._log(f"before the agent its check {trial.how}")
             self._state.note("trial", asdict(trial))
-            self._state.note("made", Reporter.standing(self._home, places))
+            self._state.note("made", Reporter.standing(self._home, places, stood))
         except Unwanted as why:
             reason = protocol.RUNNER_RESTARTED if self._stopped else protocol.CANCELLED
             return Result(reason, message=f"Ended before the agent started: {why}.")

@@ -22,6 +22,7 @@ from loops.checks.shown_evidence import keep_evidence
 from loops.context import Loop
 from loops.conversations.asking import add_turn
 from loops.conversations.retrying import last_asked, repairs_of
+from loops.evidence.model import Distilled
 from loops.secrets.redact import Redactor
 from loops.sessions import decide
 from loops.sessions.ask import Ask, RedChecks, ReviewText, ThreadText
@@ -31,6 +32,8 @@ from loops.sessions.reasons import Reason
 from loops.store.locking import locked
 from loops.store.states import SessionStatus, SubjectKind
 from loops.store.tables import Attempt, Log, Session, Turn
+
+NAMED = 300  # tests and places that are kept by name
 
 
 @dataclass(frozen=True)
@@ -170,7 +173,21 @@ def _shown(failure: Failure) -> dict[str, Any]:
         "command": failure.distilled.command or "",
         "step": failure.distilled.step or "",
         "exit_code": failure.distilled.exit_code,
+        **_job(first, failure.distilled),
         "logs": [{"path": f"logs/{first.log_name}", "size": first.size}] if first.log else [],
+    }
+
+
+def _job(first: CollectedCheck, distilled: Distilled) -> dict[str, Any]:
+    """The job as its run had it, and what failed in it by name: what a box needs to try the failed step."""
+    if first.job is None or not first.check.path:
+        return {}
+    return {
+        "workflow": first.check.path,
+        "job": first.job.name,
+        "steps": [[step.name, step.conclusion] for step in first.job.steps],
+        "tests": list(distilled.failing_tests[:NAMED]),
+        "places": [f"{each.file}:{each.line}" for each in distilled.diagnostics[:NAMED]],
     }
 
 

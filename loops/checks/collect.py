@@ -33,13 +33,15 @@ Before = Callable[[logs.FailedCheckLogs], Awaitable[LastPassing]]
 
 @dataclass(frozen=True)
 class CollectedCheck:
-    """One failing check as collected. `log` is compressed with zlib; `size` are its bytes before that."""
+    """One failing check as collected. `log` is compressed with zlib; `size` are its bytes before that. `job` is what it
+    was run as, where it is one of GitHub Actions."""
 
     check: Check
     distilled: Distilled
     log_name: str = ""
     log: bytes = b""
     size: int = 0
+    job: logs.Job | None = None
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,7 @@ async def _found(
     except Withheld as error:
         missing = f"Its log is put aside, since our processes fail over it: {error}. Read it on GitHub."
         return CollectedCheck(check, _without_log(left, notes, budget, changed_files, redact, missing))
-    return CollectedCheck(check, read.distilled, log_name(check), read.packed, read.size)
+    return CollectedCheck(check, read.distilled, log_name(check), read.packed, read.size, left.job)
 
 
 def _without_log(

@@ -9,7 +9,7 @@ from github.workflows.expressions import BadExpression, Unknown, as_text
 from github.workflows.workflow import BadWorkflow, JobSpec, WorkflowSpec, read
 from loops.preparation.contexts import Known
 from loops.preparation.plan import Bring, Command, Lack, Missing, Need, Plan, Read
-from loops.preparation.run_steps import RunStep, as_run
+from loops.preparation.run_steps import RunStep, as_run, failed_step
 from loops.preparation.services import services
 from loops.preparation.unroll import Unrolled
 
@@ -142,16 +142,18 @@ class _JobPlan:
                 known.env = known.env | self._environment(env)
             needs, missing = self._around()
             defaults = self._spec.defaults | job.defaults
-            ran = as_run(job.steps, self._workflows.run, known.scope()) if len(self._asking) == 1 else {}
+            run = self._workflows.run if len(self._asking) == 1 else ()
+            ran, failed = as_run(job.steps, run, known.scope()), failed_step(job.steps, run, known.scope())
             known.forget(())  # what names asked for, nothing needs
             steps = Unrolled(known, self._workflows.read, defaults, self._artifacts, ran)
-            steps.steps(job.steps, {})
+            steps.steps(job.steps if failed is None else job.steps[: failed + 1], {})
         except (BadExpression, BadWorkflow) as error:
             return replace(plan, missing=(Missing(Lack.EXPRESSION, str(error)),))
         env = {key: as_text(value) for key, value in known.env.items()}
         return replace(
             plan,
             commands=tuple(steps.commands),
+            failed=failed,
             env=env,
             needs=tuple(dict.fromkeys([*needs, *steps.needs])),
             missing=tuple(dict.fromkeys([*missing, *steps.missing])),

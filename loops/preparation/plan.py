@@ -80,7 +80,7 @@ class Command:
 @dataclass(frozen=True)
 class Plan:
     """What to do for one job with one row of its matrix. `env` holds for all commands, `missing` names what of the job
-    is not in the plan: without any it is complete."""
+    is not in the plan: without any it is complete. `failed` is the step that failed in its run, the last one."""
 
     job: str
     name: str
@@ -88,6 +88,7 @@ class Plan:
     env: dict[str, str] = field(default_factory=dict)
     needs: tuple[Need, ...] = ()
     missing: tuple[Missing, ...] = ()
+    failed: int | None = None
 
     @property
     def is_complete(self) -> bool:

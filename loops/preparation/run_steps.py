@@ -44,7 +44,7 @@ def as_run(specs: Sequence[StepSpec], run: Sequence[RunStep], scope: Scope) -> d
     return told
 
 
-def failed(specs: Sequence[StepSpec], run: Sequence[RunStep], scope: Scope) -> int | None:
+def failed_step(specs: Sequence[StepSpec], run: Sequence[RunStep], scope: Scope) -> int | None:
     """The step of the file that failed first."""
     found = places(specs, run, scope)
     return next((index for index in sorted(found) if found[index].conclusion in ("failure", "timed_out")), None)

@@ -42,7 +42,8 @@ def asked(run: str) -> tuple[list[Need], list[Missing]]:
     for found in _SUDO.finditer(text):
         program, rest = found[2].rsplit("/", 1)[-1], found[3]
         if program in _OF_PACKAGES or "/etc/apt/" in rest:
-            needs.append(Need(Bring.PACKAGES, "apt"))
+            if not any(each.kind is Bring.PACKAGES for each in needs):
+                needs.append(Need(Bring.PACKAGES, "apt"))
         elif program not in _FREES_ONLY and not _STARTS.match(f"{program}{rest}"):
             missing.append(Missing(Lack.ROOT, f"sudo {program}"))
     return needs, missing

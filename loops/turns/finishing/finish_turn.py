@@ -32,6 +32,7 @@ from loops.turns.finishing.next_round import round_of_turn
 from loops.turns.finishing.publish_turn import publish_turn
 from loops.turns.finishing.record_turn import Ending, record_turn
 from loops.turns.finishing.report import Report
+from loops.turns.finishing.reproduced import note_reproduced
 from loops.turns.finishing.unfinished import unfinished_of
 from loops.turns.finishing.whole_diff import whole_diff
 from loops.turns.verified import note_of
@@ -51,6 +52,7 @@ async def finish_turn(loop: Loop, session: Session, action: decide.FinishTurn) -
     report = Report.of(turn)
     verdict = _judge(session, turn, report, before)
     publishes = verdict.kind == "publish"
+    await note_reproduced(loop, session, turn, report.result)
     if publishes and (again := await round_of_turn(loop, session, turn, report.result)) is not None:
         await record_turn(loop, session, turn, report, Ending(TurnVerdict("round", note=again.why), round=again.made))
         return

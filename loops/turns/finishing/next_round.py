@@ -34,7 +34,7 @@ async def round_of_turn(loop: Loop, session: Session, turn: Turn, result: Result
     except Withheld as error:
         excerpt = f"What it printed is withheld: {error}."
     why = f"`{command_in(turn)}` fails in the box on what the agent made: it goes on, round {len(turn.rounds) + 2} of "
-    return Again(round_of(result, excerpt, now).stored(), f"{why}{most + 1}.")
+    return Again(round_of(turn, result, excerpt, now).stored(), f"{why}{most + 1}.")
 
 
 def shown_of(output: str, exit_code: int | None) -> str:

@@ -36,6 +36,7 @@ from loops.turns.preparing.ownership import is_still_theirs
 from loops.turns.preparing.prompting import prompt_of
 from loops.turns.preparing.runtime import in_box, runtime_of, spec_of
 from loops.turns.preparing.start import CannotStart, start_of
+from loops.turns.preparing.step_check import step_check
 from loops.turns.try_again import clock
 
 log = structlog.get_logger(__name__)
@@ -75,7 +76,8 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
             return None
         chosen = await runtime_of(loop, session, turn)
         wanted = await env_of(loop.database, session, start, repository.full_name)
-        verification = verification_of(session, turn)
+        step = await step_check(loop, repo, session, turn, start)
+        verification = verification_of(session, turn, step.check)
         told = await prompt_of(loop, repo, session, turn, start, wanted, chosen.runtime.name, verification)
         limits = await _limits(loop, session, turn)
         shown = await images.images_of(repo, ask_of(turn)) if chosen.runtime.shows_images else ()
@@ -108,7 +110,7 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
         move_session(fresh, SessionStatus.RUNNING)
         fresh.branch, fresh.base_branch = start.branch, start.base_branch
         fresh.started_at = fresh.started_at or now
-        notes = [chosen.warning or "", wanted.note(repository.full_name) if wanted else ""]
+        notes = [chosen.warning or "", step.note, wanted.note(repository.full_name) if wanted else ""]
         fresh.notes = [*fresh.notes, *(note for note in notes if note and note not in fresh.notes)]
         text = f"turn {turn.number}: {turn.runtime} on {start.sha[:12]}, in {placed.box.name}, "
         text += f"told in {len(told.text):,} characters ({turn.kind.value} prompt, version {VERSION})"

@@ -164,3 +164,9 @@ def test_the_schema_and_the_reader_agree() -> None:
     for text in ("limts: {}", "limits: {attempts: 51}", "test_guard: loud", "checks: {ignore: x}"):
         assert load(text).problems
         assert not validator.is_valid(yaml.safe_load(text))
+
+
+def test_one_command_to_verify_by_may_stand_by_itself() -> None:
+    assert load("verify: npm test\nsetup: [npm ci, npm run build]\n").config.verify == ["npm test"]
+    assert load("setup: [npm ci, npm run build]\n").config.setup == ["npm ci", "npm run build"]
+    assert load("verify:\n  - ''\n").problems and load("verify: {run: npm test}\n").problems

@@ -44,12 +44,24 @@ def test_what_set_up_and_check_write_is_no_part_of_the_change(started: Box) -> N
     setup = [{"run": 'echo 2 > lock; echo made > new; echo "NAME=x" >> "$GITHUB_ENV"; mkdir b; echo b > b/tool'}]
     setup += [{"run": 'echo "$PWD/b" >> "$GITHUB_PATH"; id=1; echo "id=7" >> "$GITHUB_OUTPUT"', "id": "one"}]
     check = {"run": "test ${NAME}${{ steps.one.outputs.id }} = x7; test -f b/tool; " + GOOD["run"]}
-    told = started.give("cat lock; echo good > value", sha, verification=verification(check, setup=setup))
+    setup += [{"run": "echo from set-up > kept; echo from set-up > changed"}]
+    script = "cat lock; echo good > value; echo by the agent > changed"
+    told = started.give(script, sha, verification=verification(check, setup=setup))
     result = started.service.result(told)
     assert told.output.decode() == "1\n"
-    assert [change.path for change in result.changes] == ["value"]
+    assert [change.path for change in result.changes] == ["changed", "value"]
     after = result.trials.after
     assert after is not None and after.how == "passed", after
+
+
+def test_what_a_merge_brought_is_part_of_the_change(started: Box) -> None:
+    base = started.commit({"value": "bad\n"})
+    red = started.commit({"brought": "x\n"})
+    merge = {"ref": "refs/heads/trunk", "sha": red}
+    told = started.give("echo good > value", base, merge=merge, verification=verification())
+    result = started.service.result(told)
+    assert [change.path for change in result.changes] == ["brought", "value"]
+    assert result.trials.after is not None and result.trials.after.how == "passed"
 
 
 def test_a_set_up_that_fails_asks_for_input_or_leaves_a_daemon_does_not_end_the_turn(started: Box) -> None:

@@ -66,7 +66,7 @@ def test_people_are_told_the_command_and_how_it_ended() -> None:
 
 def test_a_round_keeps_the_work_as_it_is_laid_over_the_commit_again() -> None:
     moved = replace(result(RED), changes=[Change("new", "100755", "2" * 40, old_path="old", lfs="3" * 40)])
-    kept = round_of(moved, "said", 5.0).stored()
+    kept = round_of(turn(), moved, "said", 5.0).stored()
     assert kept["overlay"] == [
         {"path": "old", "mode": "100644", "sha": None},
         {"path": "new", "mode": "100755", "sha": "3" * 40},

@@ -1,0 +1,102 @@
+"""The step that failed in a job of GitHub Actions, as a check for a box: what made the job ready, and the step."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from github.workflows.workflow import BadWorkflow
+from loops.preparation.jobs import Workflows
+from loops.preparation.plan import Bring, Command, Lack, Missing, Need, Plan
+from loops.preparation.run_steps import RunStep
+
+PROGRAMS = {"rust": "cargo", "powershell": "pwsh", "android-sdk": "sdkmanager", "cargo-deny": "cargo-deny"}
+"""Tools whose program has another name."""
+MISE = """\
+if command -v mise >/dev/null; then
+  mise install --yes {wanted} && echo "$(mise where {wanted})/bin" >> "$GITHUB_PATH"
+elif ! command -v {program} >/dev/null; then
+  echo "this box has no {program}"; exit 1
+fi"""
+
+
+@dataclass(frozen=True)
+class FailedJob:
+    """A job as its run had it: the workflow's file, the name that GitHub shows, its steps."""
+
+    workflow: str
+    name: str
+    steps: tuple[RunStep, ...]
+
+
+def planned(
+    files: Mapping[str, str | None], github: dict[str, Any], job: FailedJob
+) -> tuple[Plan | None, frozenset[str]]:
+    """The plan of a failed job up to the step that failed, and which files of the repository it would take to make it
+    better than this one."""
+    wanted: set[str] = set()
+
+    def read(path: str) -> str | None:
+        if path not in files:
+            wanted.add(path)
+        return files.get(path)
+
+    try:
+        plan = Workflows(read, github).plan(job.workflow, job.name, job.steps)
+    except BadWorkflow as error:
+        plan = Plan(job.name, job.name, missing=(Missing(Lack.WORKFLOW, str(error)),))
+    return plan, frozenset(wanted)
+
+
+def lacking(plan: Plan | None) -> list[str]:
+    """What keeps the failed step from being tried in a box, in words; empty where nothing does."""
+    if plan is None:
+        return ["its job is not found in the workflow"]
+    found = [str(each) for each in plan.missing]
+    found += [_in_words(each) for each in plan.needs if each.kind is not Bring.TOOL]
+    if not found and (plan.failed is None or not plan.of(plan.failed)):
+        found.append("the step that failed runs no command of its own")
+    return found
+
+
+def check_of(plan: Plan) -> dict[str, Any]:
+    """The set-up and the check of a plan that lacks nothing, in the shape of the runner's protocol."""
+    failed = plan.failed or 0
+    tools = [{"title": f"Look for {each.name}", "run": _tool(each)} for each in plan.needs if each.kind is Bring.TOOL]
+    return {
+        "setup": [*tools, *_commands(plan.before(failed))],
+        "check": _commands(plan.of(failed)),
+        "env": {"GITHUB_ACTIONS": "true", **plan.env},
+    }
+
+
+def _tool(tool: Need) -> str:
+    program = PROGRAMS.get(tool.name, tool.name)
+    program = "python3" if program == "python" else program
+    version = (
+        f"@{tool.version}" if tool.version and all(c.isalnum() or c in ".-_+" for c in tool.version) else "@latest"
+    )
+    return MISE.format(wanted=f"'{tool.name}{version}'", program=f"'{program}'")
+
+
+def _commands(commands: Sequence[Command]) -> list[dict[str, Any]]:
+    return [
+        {
+            "run": each.run,
+            "id": each.id,
+            "title": each.title,
+            "shell": each.shell or "",
+            "directory": each.directory,
+            "env": each.env,
+            "forgiven": each.forgiven,
+        }
+        for each in commands
+    ]
+
+
+def _in_words(need: Need) -> str:
+    what = {
+        Bring.PACKAGES: f"packages of the system ({need.detail or need.name})",
+        Bring.SERVICE: f"the service {need.name} {need.version}".strip(),
+        Bring.CONTAINER: f"the container {need.name}",
+    }
+    return what.get(need.kind, need.name)
