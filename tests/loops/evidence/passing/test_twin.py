@@ -107,6 +107,15 @@ def test_how_much_is_new_and_the_versions_that_differ_are_told_first() -> None:
     assert "shapeline 3.0.0.dev20260226 -> 3.0.0.dev20260228 (the failure names it)" in head
 
 
+def test_new_lines_that_differ_in_numbers_alone_are_told_to_be_alike() -> None:
+    usual = [f"{name} is packed" for name in ("flour", "salt", "yeast", "rye") * 20]
+    lost = [f"basket {n} was lost" for n in range(1, 31)]
+    found = distill([job(step("./run", [*usual, *lost], 1))], twin=learn([job(step("./run", usual))]))
+    # they, and the runner's mark of the error
+    assert "31 of " in found.excerpt
+    assert "lines are new, 2 of them unlike each other." in found.excerpt
+
+
 def test_a_twin_is_small_and_comes_back_as_it_was_kept() -> None:
     for pair in pairs():
         twin = learn([pair.green])
