@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 def _shown(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    return str(value) if isinstance(value, int | float) else json.dumps(value, separators=(",", ":"))
+    return (
+        str(value) if isinstance(value, int | float) else json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    )
 
 
 def bad(path: str, value: object, detail: str) -> str:

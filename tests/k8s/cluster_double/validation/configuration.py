@@ -72,7 +72,7 @@ def config_map(item: Object) -> Iterator[str]:
 
 def _decoded(kind: str, value: str) -> bytes:
     try:
-        return base64.b64decode(value, validate=True)
+        return base64.b64decode(re.sub(r"[\r\n]", "", value), validate=True)
     except binascii.Error as error:
         odd = re.search(r"[^A-Za-z0-9+/=]", value)
         at = odd.start() if odd else len(value) // 4 * 4

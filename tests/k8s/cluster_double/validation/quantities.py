@@ -30,7 +30,7 @@ PAGES = "hugepages-"
 
 def quantity(text: object) -> Decimal:
     """The value of a Kubernetes quantity, in bytes or cores. Raises ValueError if it is none."""
-    found = QUANTITY.fullmatch(str(text))
+    found = QUANTITY.fullmatch(str(text).strip())
     if not found or found[1].count(".") > 1:
         raise ValueError(f"{text!r} is no quantity")
     number, suffix = Decimal(found[1] if found[1].strip("+-.") else 0), found[2] or ""

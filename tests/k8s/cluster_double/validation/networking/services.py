@@ -135,6 +135,10 @@ def _traffic(spec: Object, kind: str) -> Iterator[str]:
         yield bad("spec.externalTrafficPolicy", outer, "may only be set for externally-accessible services")
     else:
         yield from one_of("spec.externalTrafficPolicy", outer, ("Cluster", "Local"))
+    if spec.get("allocateLoadBalancerNodePorts") is not None and kind != "LoadBalancer":
+        yield denied("spec.allocateLoadBalancerNodePorts", ONLY_BALANCERS)
+    if health := spec.get("healthCheckNodePort"):
+        yield from each_bad("spec.healthCheckNodePort", health, port_number(health))
     if spec.get("healthCheckNodePort") and (kind != "LoadBalancer" or outer != "Local"):
         words = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
         yield bad("spec.healthCheckNodePort", spec["healthCheckNodePort"], words)

@@ -43,6 +43,22 @@ def containers(path: str, spec: Object, volumes: list[str]) -> Iterator[str]:
         yield from one_of(f"{here}.restartPolicy", item.get("restartPolicy"), RESTARTS)
 
 
+def host_ports(path: str, spec: Object) -> Iterator[str]:
+    """No two ports of a node are the same, and on its own network none is another."""
+    taken: set[str] = set()
+    for at, item in enumerate(spec.get("containers") or []):
+        for number, port in enumerate(item.get("ports") or []):
+            if not port.get("hostPort"):
+                continue
+            here, host = f"{path}[{at}].ports[{number}].hostPort", port["hostPort"]
+            key = f"{port.get('protocol') or 'TCP'}/{port.get('hostIP') or ''}/{host}"
+            if key in taken:
+                yield repeated(here, key)
+            taken.add(key)
+            if spec.get("hostNetwork") and host != port.get("containerPort"):
+                yield bad(here, host, "must match `containerPort` when `hostNetwork` is true")
+
+
 def init_containers(path: str, spec: Object, volumes: list[str]) -> Iterator[str]:
     names = {item.get("name", "") for item in spec.get("containers") or []}
     for at, item in enumerate(spec.get("initContainers") or []):
@@ -77,6 +93,9 @@ def _container(path: str, item: Object, spec: Object, volumes: list[str]) -> Ite
     yield from variables(f"{path}.env", item.get("env") or [])
     yield from whole_sources(f"{path}.envFrom", item.get("envFrom") or [])
     yield from _mounts(f"{path}.volumeMounts", item, volumes)
+    for at, device in enumerate(item.get("volumeDevices") or []):
+        if device.get("name") not in volumes:
+            yield missing(f"{path}.volumeDevices[{at}].name", device.get("name", ""))
     yield from one_of(f"{path}.imagePullPolicy", item.get("imagePullPolicy"), ("Always", "IfNotPresent", "Never"))
     resources = item.get("resources") or {}
     yield from container_amounts(f"{path}.resources", resources)
@@ -145,5 +164,8 @@ def _propagation(path: str, item: Object, mount: Object) -> Iterator[str]:
         yield denied(f"{path}.mountPropagation", words)
     elif kind not in (None, "Bidirectional", "HostToContainer", "None"):
         yield unknown(f"{path}.mountPropagation", kind, ("Bidirectional", "HostToContainer", "None"))
+    yield from one_of(
+        f"{path}.recursiveReadOnly", mount.get("recursiveReadOnly"), ("Disabled", "Enabled", "IfPossible")
+    )
     if mount.get("recursiveReadOnly") in ("Enabled", "IfPossible") and not mount.get("readOnly"):
         yield denied(f"{path}.recursiveReadOnly", "may only be specified when readOnly is true")

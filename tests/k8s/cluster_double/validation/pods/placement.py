@@ -14,7 +14,7 @@ from tests.k8s.cluster_double.validation.causes import (
     unknown,
 )
 from tests.k8s.cluster_double.validation.metadata import selector
-from tests.k8s.cluster_double.validation.names import label_key, label_value
+from tests.k8s.cluster_double.validation.names import dns_label, label_key, label_value
 
 Object = dict[str, Any]
 
@@ -56,6 +56,7 @@ def _weight(path: str, item: Object) -> Iterator[str]:
 
 
 def _term(path: str, term: Object) -> Iterator[str]:
+    yield from _fields(path, term)
     for at, each in enumerate(term.get("matchExpressions") or []):
         here, operator, values = f"{path}.matchExpressions[{at}]", each.get("operator"), each.get("values") or []
         if operator in ("In", "NotIn"):
@@ -75,9 +76,17 @@ def _term(path: str, term: Object) -> Iterator[str]:
             yield from each_bad(f"{here}.values[{number}]", value, label_value(value))
 
 
+def _fields(path: str, term: Object) -> Iterator[str]:
+    for at, each in enumerate(term.get("matchFields") or []):
+        if each.get("key") != "metadata.name":
+            yield bad(f"{path}.matchFields[{at}].key", each.get("key") or "", "not a valid field selector key")
+
+
 def _pods(path: str, term: Object) -> Iterator[str]:
     yield from selector(f"{path}.labelSelector", term.get("labelSelector"))
     yield from selector(f"{path}.namespaceSelector", term.get("namespaceSelector"))
+    for namespace in term.get("namespaces") or []:
+        yield from each_bad(f"{path}.namespace", namespace, dns_label(namespace))
     topology = term.get("topologyKey") or ""
     if not topology:
         yield required(f"{path}.topologyKey", "can not be empty")
@@ -91,16 +100,19 @@ def spread(path: str, items: list[Object]) -> Iterator[str]:
         yield from positive(f"{here}.maxSkew", item.get("maxSkew") or 0, "must be greater than zero")
         if not item.get("topologyKey"):
             yield required(f"{here}.topologyKey", "can not be empty")
-        yield from one_of(f"{here}.whenUnsatisfiable", when, WHEN)
+        if when not in WHEN:
+            yield unknown(f"{here}.whenUnsatisfiable", when, WHEN)
         if kinds[at] in kinds[at + 1 :]:
             yield repeated(f"{here}.{{topologyKey, whenUnsatisfiable}}", f"{{{kinds[at][0]}, {when}}}")
         if item.get("minDomains") is not None:
-            yield from positive(f"{here}.minDomains", item["minDomains"])
+            yield from positive(f"{here}.minDomains", item["minDomains"], "must be greater than zero")
             if when != "DoNotSchedule":
                 words = f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {when}"
                 yield bad(f"{here}.minDomains", item["minDomains"], words)
         for field in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
             yield from one_of(f"{here}.{field}", item.get(field), ("Honor", "Ignore"))
+        if item.get("matchLabelKeys") and item.get("labelSelector") is None:
+            yield denied(f"{here}.matchLabelKeys", "must not be specified when labelSelector is not set")
         yield from selector(f"{here}.labelSelector", item.get("labelSelector"))
 
 

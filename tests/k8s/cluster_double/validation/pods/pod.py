@@ -21,7 +21,7 @@ from tests.k8s.cluster_double.validation.names import (
     dns_subdomain_or_underscores,
     label_key,
 )
-from tests.k8s.cluster_double.validation.pods.containers import containers, init_containers
+from tests.k8s.cluster_double.validation.pods.containers import containers, host_ports, init_containers
 from tests.k8s.cluster_double.validation.pods.placement import affinity, spread, tolerations
 from tests.k8s.cluster_double.validation.pods.security import host_users, of_pod
 from tests.k8s.cluster_double.validation.pods.volumes import volume
@@ -50,6 +50,7 @@ def pod(spec: Object, path: str = "spec") -> Iterator[str]:
             yield repeated(f"{here}.name", name)
         volumes.append(name)
     yield from containers(f"{path}.containers", spec, volumes)
+    yield from host_ports(f"{path}.containers", spec)
     yield from init_containers(f"{path}.initContainers", spec, volumes)
     if spec.get("ephemeralContainers"):
         yield denied(f"{path}.ephemeralContainers", "cannot be set on create")

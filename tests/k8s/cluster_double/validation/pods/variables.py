@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tests.k8s.cluster_double.validation.causes import bad, each_bad, if_named, named, required, unknown
-from tests.k8s.cluster_double.validation.names import config_key, dns_subdomain, variable
+from tests.k8s.cluster_double.validation.names import config_key, dns_subdomain, label_key, variable
 
 Object = dict[str, Any]
 
@@ -54,11 +54,16 @@ def _name(source: Object) -> Iterator[str]:
 
 
 def field_of_pod(path: str, item: Object, allowed: Sequence[str]) -> Iterator[str]:
-    where = item.get("fieldPath") or ""
+    where, version = item.get("fieldPath") or "", item.get("apiVersion") or "v1"
     here = f"{path}.fieldPath"
     subscripted = where.endswith("']") and where.startswith(("metadata.labels['", "metadata.annotations['"))
     if not where:
         yield required(here)
+    elif version != "v1":
+        yield bad(here, where, f"error converting fieldPath: unsupported pod version: {version}")
+    elif where.startswith("metadata.labels['") and subscripted:
+        key = where.removeprefix("metadata.labels['").removesuffix("']")
+        yield from each_bad(path, key, label_key(key))
     elif not subscripted and where not in CONVERTED:
         yield bad(here, where, f"error converting fieldPath: field label not supported: {where}")
     elif not subscripted and where not in allowed:
@@ -71,6 +76,9 @@ def amount_of_container(path: str, item: Object) -> Iterator[str]:
         yield required(f"{path}.resource")
     elif wanted not in AMOUNTS and not wanted.startswith(("limits.hugepages-", "requests.hugepages-")):
         yield unknown(f"{path}.resource", wanted, AMOUNTS)
+    elif wanted.endswith(".cpu") and str(item.get("divisor", "1")) not in ("0", "1", "1m"):
+        words = "only divisor's values 1m and 1 are supported with the cpu resource"
+        yield bad(f"{path}.divisor", wanted, words)
 
 
 def whole_sources(path: str, items: list[Object]) -> Iterator[str]:

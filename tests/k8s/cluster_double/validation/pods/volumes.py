@@ -79,6 +79,7 @@ def _file_of_pod(path: str, item: Object) -> Iterator[str]:
 
 
 def _projected(path: str, source: Object) -> Iterator[str]:
+    taken: set[str] = set()
     for at, part in enumerate(source.get("sources") or []):
         here = f"{path}.sources[{at}]"
         for kind in ("secret", "configMap"):
@@ -86,6 +87,10 @@ def _projected(path: str, source: Object) -> Iterator[str]:
                 if not part[kind].get("name"):
                     yield required(f"{here}.{kind}.name")
                 yield from _items(f"{here}.{kind}.items", part[kind].get("items") or [])
+                for item in part[kind].get("items") or []:
+                    if item.get("path") in taken:
+                        yield bad(path, part[kind].get("name", ""), "conflicting duplicate paths")
+                    taken.add(item.get("path", ""))
         for each in (part.get("downwardAPI") or {}).get("items") or []:
             yield from _file_of_pod(f"{here}.downwardAPI", each)
         if part.get("serviceAccountToken") is not None:

@@ -18,6 +18,7 @@ from tests.k8s.cluster_double.validation.workloads.workloads import pod_template
 Object = dict[str, Any]
 
 NUMBERS = ("parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished")
+INDEXED_MOST = 100000
 ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
 RESTARTS = ("OnFailure", "Never")
 DESCRIPTORS = ("@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly")
@@ -37,6 +38,9 @@ def job(spec: Object, path: str = "spec") -> Iterator[str]:
         yield unknown(f"{path}.completionMode", mode, ("NonIndexed", "Indexed"))
     if spec.get("backoffLimitPerIndex") is not None and mode != "Indexed":
         yield bad(f"{path}.backoffLimitPerIndex", spec["backoffLimitPerIndex"], "requires indexed completion mode")
+    if mode == "Indexed" and (spec.get("parallelism") or 0) > INDEXED_MOST:
+        words = f"must be less than or equal to {INDEXED_MOST} when completion mode is Indexed"
+        yield bad(f"{path}.parallelism", spec["parallelism"], words)
     for at, rule in enumerate((spec.get("podFailurePolicy") or {}).get("rules") or []):
         here = f"{path}.podFailurePolicy.rules[{at}]"
         yield from one_of(f"{here}.action", rule.get("action"), ACTIONS)
@@ -51,6 +55,9 @@ def job(spec: Object, path: str = "spec") -> Iterator[str]:
         yield required(f"{path}.template.spec.restartPolicy", 'valid values: "OnFailure", "Never"')
     elif restarts not in RESTARTS:
         yield unknown(f"{path}.template.spec.restartPolicy", restarts, RESTARTS)
+    elif restarts != "Never" and spec.get("podFailurePolicy"):
+        words = 'only "Never" is supported when podFailurePolicy is specified'
+        yield bad(f"{path}.template.spec.restartPolicy", restarts, words)
 
 
 def labelled(spec: Object) -> Iterator[str]:
@@ -127,7 +134,9 @@ def _unreadable_part(part: str, at: int) -> str:
         if len(ends) > 2:
             return f"too many hyphens: {part}"
         first, last = int(ends[0] or 0), int(ends[-1] or 0)
-    if slash and (not step.isdigit() or int(step) == 0):
+    if slash and not step.isdigit():
+        return f'failed to parse int from {step}: strconv.Atoi: parsing "{step}": invalid syntax'
+    if slash and int(step) == 0:
         return f"step of range should be a positive number: {part}"
     if first < least:
         return f"beginning of range ({first}) below minimum ({least}): {part}"

@@ -78,6 +78,8 @@ def _source(path: str, field: str, source: Object) -> Iterator[str]:
     if field in ("resource", "containerResource"):
         if not source.get("name"):
             yield required(f"{path}.name", "must specify a resource name")
+        if field == "containerResource" and not source.get("container"):
+            yield required(f"{path}.container", "must specify a container")
     else:
         name = (source.get("metric") or {}).get("name") or ""
         if not name:
@@ -88,6 +90,9 @@ def _source(path: str, field: str, source: Object) -> Iterator[str]:
     if field in ("resource", "containerResource") and average is None and share is None:
         words = "must set either a target raw value or a target utilization"
         yield required(f"{path}.target.averageUtilization", words)
+    elif field in ("resource", "containerResource") and None not in (average, share):
+        words = "may not set both a target raw value and a target utilization"
+        yield denied(f"{path}.target.averageValue", words)
     elif field == "pods" and average is None:
         yield required(f"{path}.target.averageValue", "must specify a positive target averageValue")
     elif field in ("external", "object") and value is None and average is None:

@@ -118,6 +118,7 @@ def _stateful_set(spec: Object) -> Iterator[str]:
         yield from not_negative(f"{here}.rollingUpdate.partition", (rolling or {}).get("partition"))
     elif way != "OnDelete":
         yield bad(here, {"Type": way, "RollingUpdate": None}, "must be 'RollingUpdate' or 'OnDelete'")
+    yield from not_negative("spec.ordinals.start", (spec.get("ordinals") or {}).get("start"))
     kept = spec.get("persistentVolumeClaimRetentionPolicy") or {}
     for field in ("whenDeleted", "whenScaled"):
         yield from one_of(f"spec.persistentVolumeClaimRetentionPolicy.{field}", kept.get(field), RETENTION)
