@@ -17,7 +17,7 @@ from tests.e2e.house import PROVIDER_KEY, house
 ASKS = """
 import json, urllib.request
 body = json.dumps({"model": os.environ["GREENLOOP_MODEL"], "messages": [{"role": "user", "content": prompt}], "tools": [
-    {"type": "function", "function": {"name": "shell", "parameters": {"properties": {"command": {}}}}}]})
+    {"type": "function", "function": {"name": "shell", "parameters": {"type": "object", "properties": {"x": {}}}}}]})
 request = urllib.request.Request(os.environ["GREENLOOP_MODEL_URL"] + "/chat/completions", body.encode(), {
     "authorization": "Bearer " + os.environ["GREENLOOP_MODEL_KEY"], "content-type": "application/json"})
 told = json.load(urllib.request.urlopen(request))
