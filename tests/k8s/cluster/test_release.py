@@ -72,3 +72,26 @@ async def test_the_boxes_of_another_instance_are_left_alone(place: Place) -> Non
     await others.ensure(place.spec("gl-other-7-1"))
     assert await remove_boxes(client, "greenloop", OWNER, homes=True, seconds=place.patience) == []
     assert [status.name for status in await others.list()] == ["gl-other-7-1"]
+
+
+async def test_a_removal_that_was_cut_short_is_finished_by_the_next(place: Place) -> None:
+    boxes, client = await open_boxes(place), await place.client()
+    place.stack.push_async_callback(client.close)
+    await boxes.ensure(place.spec())
+    assert (await settled(boxes, place.spec().name, place.patience)).state is BoxState.RUNNING
+    assert await remove_boxes(client, "greenloop", OWNER, homes=True, seconds=0) == [place.spec().name]
+    with pytest.raises(BoxesUnavailable, match="while the release is being removed"):
+        await boxes.ensure(place.spec("gl-greenloop-7-3"))
+    assert await remove_boxes(client, "greenloop", OWNER, homes=True, seconds=place.patience) == []
+    await until(client, {"Pod": [], "Secret": [], "home": []}, place.patience)
+
+
+async def test_a_removal_in_a_namespace_that_is_going_or_gone_is_done(place: Place) -> None:
+    boxes, client = await open_boxes(place), await place.client()
+    place.stack.push_async_callback(client.close)
+    await boxes.ensure(place.spec())
+    async with place.core() as core:
+        await core.delete_namespace(place.namespace)
+    assert await remove_boxes(client, "greenloop", OWNER, homes=False, seconds=place.patience) == []
+    await until(client, {"Pod": [], "Secret": [], "home": []}, place.patience)
+    assert await remove_boxes(client, "greenloop", OWNER, homes=False, seconds=0) == []
