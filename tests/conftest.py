@@ -1,9 +1,11 @@
 import faulthandler
 import os
 import sys
+from collections.abc import Iterator
 
 import hypothesis
 import pytest
+import structlog
 
 from tests.databases import database, database_url, empty_url, redis_url, sqlite_template, sqlite_url
 from tests.postgres import postgres_empty, postgres_server, postgres_template, postgres_url
@@ -45,6 +47,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "e2e" in item.path.parts and item.name != WHOLE_LOOP:
             item.add_marker(pytest.mark.skip(reason="long: run by CI, and by `make test LONG=1`"))
+
+
+@pytest.fixture(autouse=True)
+def _log_settings() -> Iterator[None]:
+    """What a test or a command sets of logging is set for the whole process: the next test must see its own lines."""
+    before = structlog.get_config()
+    yield
+    structlog.configure(**before)
 
 
 @pytest.hookimpl(trylast=True)
