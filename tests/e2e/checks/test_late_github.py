@@ -69,7 +69,6 @@ async def published_once(home: House, session: Session) -> None:
         ("POST", "/git/refs", 422, "Object does not exist", {}),
         ("POST", "/git/refs", 404, "Not Found", {}),
         ("POST", "/git/commits", 422, "Tree SHA does not exist", {}),
-        ("GET", r"/pulls/\d+", 404, "Not Found", {}),
     ],
 )
 async def test_what_github_does_not_see_yet_is_asked_again_and_the_session_ends_green(
@@ -82,12 +81,19 @@ async def test_what_github_does_not_see_yet_is_asked_again_and_the_session_ends_
     await published_once(home, session)
 
 
-async def test_a_commit_that_rest_does_not_see_yet_is_asked_about_again_where_graphql_is_not_to_be_had(
-    home: House, late: Late, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("path", "status", "message"),
+    [
+        (r"/commits/\w{40}/check-runs", 422, "No commit found for SHA: 1234"),
+        (r"/pulls/\d+", 404, "Not Found"),
+    ],
+)
+async def test_what_rest_does_not_see_yet_is_asked_about_again_where_graphql_is_not_to_be_had(
+    home: House, late: Late, monkeypatch: pytest.MonkeyPatch, path: str, status: int, message: str
 ) -> None:
     home.agent(RIGHT)
     monkeypatch.setattr(Queries, "closed", lambda *_: True)
-    late.answer("GET", r"/commits/\w{40}/check-runs", 4, 422, "No commit found for SHA: 1234")
+    late.answer("GET", path, 4, status, message)
     session = await asked(home)
     assert len(late.given) == 4
     await published_once(home, session)
@@ -171,17 +177,30 @@ async def test_a_locked_conversation_keeps_no_work_from_being_done(home: House, 
     await published_once(home, await asked(home))
 
 
+@pytest.mark.parametrize("graphql", [True, False], ids=["GraphQL", "REST"])
 async def test_a_branch_that_github_does_not_show_is_there_as_long_as_its_pull_request_is_open(
-    home: House, late: Late
+    home: House, late: Late, monkeypatch: pytest.MonkeyPatch, graphql: bool
 ) -> None:
     home.agent(RIGHT)
     first = await asked(home)
     await later(home, 1)
+    if graphql:
+        late.hide("branch", 2)
+    else:
+        monkeypatch.setattr(Queries, "closed", lambda *_: True)
     late.answer("GET", "/git/ref/heads/greenloop/.*", 2, 404, "Not Found")
     home.agent("pathlib.Path('more.txt').write_text('x')")
     await home.comment(first.subject_number or 0, "@greenloop add more")
     turn = await home.turn_ended(2)
-    assert (turn.base_sha, turn.error, len(late.given)) == (first.head_sha, None, 2)
+    assert (turn.base_sha, turn.error) == (first.head_sha, None)
+    assert len(late.given) >= 2
+
+
+async def test_a_pull_request_that_graphql_does_not_show_yet_is_asked_of_rest(home: House, late: Late) -> None:
+    home.agent(RIGHT)
+    late.hide("pullRequest", 9)
+    await published_once(home, await asked(home))
+    assert late.given
 
 
 async def test_a_default_branch_that_github_does_not_show_is_no_empty_repository(home: House, late: Late) -> None:
