@@ -7,6 +7,7 @@ from typing import Any
 
 from tests.k8s.cluster_double.api import Api
 from tests.k8s.cluster_double.kubelet.podstatus import condition
+from tests.k8s.cluster_double.objects.errors import Refused
 from tests.k8s.cluster_double.objects.resources import BY_KIND
 from tests.k8s.cluster_double.objects.store import now
 
@@ -16,6 +17,7 @@ JOB = BY_KIND["Job"]
 POD = BY_KIND["Pod"]
 OWNER = "batch.kubernetes.io/job-name"
 BACK_OFF_SECONDS, BACK_OFF_LIMIT = 10.0, 360.0
+REFUSED_SECONDS = 1.0
 
 
 class Jobs:
@@ -41,7 +43,11 @@ class Jobs:
         metadata, template = job["metadata"], copy.deepcopy(job["spec"]["template"])
         labels = {**(template.get("metadata", {}).get("labels") or {}), OWNER: metadata["name"]}
         template["metadata"] = {"name": f"{metadata['name']}-{secrets.token_hex(3)}", "labels": labels}
-        self._api.create(POD, metadata["namespace"], {"apiVersion": "v1", "kind": "Pod", **template}, strict=True)
+        try:
+            self._api.create(POD, metadata["namespace"], {"apiVersion": "v1", "kind": "Pod", **template}, strict=True)
+        except Refused:  # as of a namespace so new that its account is not there yet
+            self._later(job, REFUSED_SECONDS)
+            return
         self._status(job, active=1, startTime=now())
 
     def _see(self, pod: Object) -> None:
@@ -60,7 +66,10 @@ class Jobs:
             self._status(job, active=0, failed=failed, conditions=[why])
             return
         self._status(job, active=0, failed=failed)
-        waits = asyncio.create_task(self._again(job, min(BACK_OFF_SECONDS * 2 ** (failed - 1), BACK_OFF_LIMIT)))
+        self._later(job, min(BACK_OFF_SECONDS * 2 ** (failed - 1), BACK_OFF_LIMIT))
+
+    def _later(self, job: Object, seconds: float) -> None:
+        waits = asyncio.create_task(self._again(job, seconds))
         self._waiting.add(waits)
         waits.add_done_callback(self._waiting.discard)
 
