@@ -1,7 +1,5 @@
 import asyncio
-import contextlib
 import json
-import socket
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -20,7 +18,6 @@ from app.commands.doctor.checkup import examine
 from app.commands.doctor.finding import Finding
 from app.process.wiring import open_boxes
 from app.settings import Settings
-from app.web.side_server import SideServer
 from github.emulator import LocalGitHub
 from github.webhooks.outcomes import Actor
 from k8s import home_claim
@@ -34,6 +31,7 @@ from loops.secrets.vault import Vault
 from loops.sessions.known_accounts import remember_installation
 from loops.store.database import Database
 from loops.store.tables import Profile
+from tests.app.commands.plain_server import serving_plain
 from tests.k8s.cluster_double.objects.resources import BY_KIND
 from tests.k8s.cluster_double.server import small_cluster
 
@@ -247,17 +245,6 @@ async def test_webhooks_that_go_elsewhere_or_fail_are_told_with_what_github_saw(
     await local.idle()
     webhook = found_of(await examine(here), "webhook")
     assert webhook.level == "fail" and "401" in webhook.says and "secret" in webhook.mend
-
-
-@contextlib.asynccontextmanager
-async def serving_plain(app: Starlette) -> AsyncIterator[str]:
-    bound = socket.create_server(("127.0.0.1", 0))
-    server = SideServer(app)
-    task = asyncio.create_task(server.serve([bound]))
-    yield f"http://127.0.0.1:{bound.getsockname()[1]}"
-    server.should_exit = True
-    await task
-    bound.close()
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """`greenloop doctor --network`: a box tries the service, the Git host, the hosts of models, and what is closed."""
 
-import asyncio
 import contextlib
 import socket
 from collections.abc import AsyncIterator, Iterator
@@ -18,13 +17,13 @@ from app.commands.doctor.box_checks import check_boxes, check_network
 from app.commands.doctor.checkup import examine
 from app.commands.doctor.finding import Finding
 from app.settings import Settings
-from app.web.side_server import SideServer
 from github.webhooks.outcomes import Actor
 from k8s import network_policy_probe
 from loops.accounts.accounts import NewAccount, add
 from loops.secrets.vault import Vault
 from loops.sessions.known_accounts import remember_installation
 from loops.store.database import Database
+from tests.app.commands.plain_server import serving_plain
 from tests.k8s.cluster_double.server import small_cluster
 
 NOBODY = "127.0.0.1:1"
@@ -57,13 +56,8 @@ async def given(
 @pytest.fixture
 async def service() -> AsyncIterator[str]:
     """The port of the service that boxes ask."""
-    app = Starlette(routes=[Route("/healthz", lambda _: Response("ok"))])
-    bound = socket.create_server(("127.0.0.1", 0))
-    server = SideServer(app)
-    task = asyncio.create_task(server.serve([bound]))
-    yield f"http://127.0.0.1:{bound.getsockname()[1]}"
-    server.should_exit = True
-    await task
+    async with serving_plain(Starlette(routes=[Route("/healthz", lambda _: Response("ok"))])) as url:
+        yield url
 
 
 @contextlib.contextmanager
