@@ -1,11 +1,13 @@
 """Deployments, stateful sets and services as a chart needs them: real processes, probes, addresses, restarts."""
 
 import asyncio
+import ssl
 import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.k8s.cluster_double.network import ready, resolved
@@ -13,6 +15,7 @@ from tests.k8s.cluster_double.objects.resources import BY_KIND
 from tests.k8s.cluster_double.server import SmallCluster, small_cluster
 
 Object = dict[str, Any]
+POD = BY_KIND["Pod"]
 
 # answers each connection with its own name; ready only while `gate` lies beside the log
 SERVE = """
@@ -165,6 +168,34 @@ async def test_a_stateful_set_keeps_name_and_volume_of_its_pod(cluster: SmallClu
     await until(lambda: not cluster.store.list(BY_KIND["Pod"], "default"))
     kept = cluster.find("PersistentVolumeClaim", "default", "data-server-0")
     assert kept is not None and volume is not None and kept["metadata"]["uid"] == volume["metadata"]["uid"]
+
+
+async def test_what_is_changed_or_deleted_before_anybody_looks_stops_nothing(cluster: SmallCluster) -> None:
+    """A release that goes as it comes up: each part of a cluster acts on what is there, not on what it was told of."""
+    cluster.make("Pod", "default", {**template(), "metadata": {"name": "brief", "labels": {"app": "server"}}})
+    cluster.api.delete(POD, "default", "brief", {})
+    made = cluster.make("Pod", "default", {**template(), "metadata": {"name": "brief", "labels": {"app": "server"}}})
+    cluster.store.update(POD, made | {"metadata": {**made["metadata"], "labels": {"app": "server", "new": "yes"}}})
+    for name, more in (("Deployment", {}), ("StatefulSet", {"serviceName": "server"})):
+        cluster.make(name, "default", workload(name, 1, template(), **more))
+        cluster.api.delete(BY_KIND[name], "default", "server", {})
+    cluster.store.compact()
+    cluster.make("Deployment", "default", workload("Deployment", 1, template()))
+    await until(lambda: sum(map(ready, pods(cluster))) == 2)
+    assert {pod["metadata"]["labels"].get("new") for pod in pods(cluster)} == {"yes", None}
+
+
+async def test_a_cluster_one_of_whose_parts_has_ended_says_so_to_everybody(tmp_path: Path) -> None:
+    with pytest.raises(ExceptionGroup, match="parts of the cluster failed") as raised:
+        async with small_cluster(tmp_path / "cluster") as cluster:
+            cluster.make("Pod", "default", {**template(), "metadata": {"name": "odd"}})
+            del cluster.store._objects[(POD, "default", "odd")]["spec"]["containers"]
+            trust = ssl.create_default_context(cafile=str(cluster.folder / "ca.crt"))
+            headers = {"Authorization": f"Bearer {cluster.token}"}
+            async with httpx.AsyncClient(headers=headers, verify=trust) as admin:
+                answer = await admin.get(f"https://127.0.0.1:{cluster.port}/api/v1/namespaces/default/pods")
+            assert answer.status_code == 500 and "KeyError('containers')" in answer.json()["message"]
+    assert raised.group_contains(KeyError)
 
 
 async def test_a_pod_acts_as_its_service_account_unless_it_is_not_to(cluster: SmallCluster) -> None:

@@ -82,6 +82,11 @@ class SmallCluster:
         await self._serving
         self._server = self._serving = None
 
+    def note_end(self, part: "asyncio.Task[None]") -> None:
+        """One of the cluster's own parts has ended, which none does by itself."""
+        if not part.cancelled():
+            self.surface.broken = part.exception()
+
     def token_for(self, namespace: str, account: str) -> str:
         """A token of a service account, which may do what its roles allow."""
         token = secrets.token_urlsafe(24)
@@ -134,7 +139,10 @@ class _Server(uvicorn.Server):
 
 @contextlib.asynccontextmanager
 async def small_cluster(folder: Path | None = None, **kubelet: Any) -> AsyncIterator[SmallCluster]:
-    """A running cluster with a namespace `default`. All of its pods end with it; so does its folder if we made it."""
+    """A running cluster with a namespace `default`. All of its pods end with it; so does its folder if we made it.
+
+    Raises ExceptionGroup in the end where a part of it has failed meanwhile; until then it answers 500.
+    """
     home = folder or Path(tempfile.mkdtemp(prefix="greenloop-cluster-"))
     home.mkdir(parents=True, exist_ok=True)
     store = Store()
@@ -150,6 +158,8 @@ async def small_cluster(folder: Path | None = None, **kubelet: Any) -> AsyncIter
         Proxy(store),
     )
     followers = [asyncio.create_task(each.run()) for each in controllers]
+    for follower in followers:
+        follower.add_done_callback(cluster.note_end)
     try:
         await cluster.start_api()
         yield cluster
@@ -157,9 +167,11 @@ async def small_cluster(folder: Path | None = None, **kubelet: Any) -> AsyncIter
         await cluster.stop_api()
         for follower in followers:
             follower.cancel()
-        await asyncio.gather(*followers, return_exceptions=True)
+        ends = await asyncio.gather(*followers, return_exceptions=True)
         if folder is None:
             shutil.rmtree(home, ignore_errors=True)
+    if failed := [end for end in ends if isinstance(end, Exception)]:
+        raise ExceptionGroup("parts of the cluster failed", failed)
 
 
 def _free_port() -> int:

@@ -34,7 +34,8 @@ READ_VERBS = {"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch",
 class Surface:
     """State of the surface: who the tokens stand for, and what `pods/log` reads (`logs(pod uid, container) -> bytes`).
 
-    `audit` are the users, verbs, API groups and resources of what was asked so far.
+    `audit` are the users, verbs, API groups and resources of what was asked so far. `broken`: what one of the cluster's
+    own parts ended with; every request is answered with it, rather than let somebody wait for that part.
     """
 
     api: Api
@@ -43,6 +44,7 @@ class Surface:
     bookmark_seconds: float = BOOKMARK_SECONDS
     audit: set[tuple[str, str, str, str]] = field(default_factory=set)
     closing: asyncio.Event = field(default_factory=asyncio.Event)
+    broken: BaseException | None = None
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,8 @@ def make_app(surface: Surface) -> Starlette:
 
     async def objects(request: Request) -> Response:
         try:
+            if surface.broken is not None:
+                raise Refused(500, "InternalError", f"a part of this cluster has ended: {surface.broken!r}")
             return await _handle(surface, request)
         except Refused as refused:
             return JSONResponse(refused.body(), refused.code)

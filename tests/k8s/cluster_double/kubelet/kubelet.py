@@ -121,6 +121,12 @@ class Kubelet:
 
     def _try(self, pod: Object) -> None:
         """Bind the pod to a node and start its life; or say why no node takes it."""
+        about = pod["metadata"]
+        current = self.store.find(POD, about["namespace"], about["name"])
+        # what it was when it was made may be long past: others change and delete pods, too
+        if current is None or current["metadata"]["uid"] != about["uid"]:
+            return
+        pod = current
         name, why = place(self.store, pod, self.machine.classes)
         if name is None and not why:
             return

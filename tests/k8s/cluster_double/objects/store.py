@@ -55,6 +55,7 @@ class Store:
         self._history: deque[Change] = deque(maxlen=history)
         self._oldest = FIRST_VERSION
         self._changed = asyncio.Event()
+        self._followers: set[asyncio.Queue[Change]] = set()
 
     def get(self, resource: Resource, namespace: str, name: str) -> Object:
         found = self.find(resource, namespace, name)
@@ -168,14 +169,16 @@ class Store:
         return self._changed
 
     async def changes(self, version: int) -> AsyncIterator[Change]:
-        """Every change after `version`, without end."""
-        while True:
-            event = self._changed
-            for change in self.since(version):
-                version = change.version
-                yield change
-            if event is self._changed:
-                await event.wait()
+        """Every change after `version`, without end; whatever is forgotten of the history meanwhile."""
+        follower: asyncio.Queue[Change] = asyncio.Queue()
+        for change in self.since(version):
+            follower.put_nowait(change)
+        self._followers.add(follower)
+        try:
+            while True:
+                yield await follower.get()
+        finally:
+            self._followers.discard(follower)
 
     def _write(self, key: Key, before: Object | None, after: Object) -> Object:
         self.version += 1
@@ -196,5 +199,7 @@ class Store:
         if len(self._history) == self._history.maxlen:
             self._oldest = self._history[0].version
         self._history.append(change)
+        for follower in self._followers:
+            follower.put_nowait(change)
         self._changed.set()
         self._changed = asyncio.Event()
