@@ -1,6 +1,7 @@
 """Deployments, stateful sets and services as a chart needs them: real processes, probes, addresses, restarts."""
 
 import asyncio
+import base64
 import ssl
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -183,6 +184,27 @@ async def test_what_is_changed_or_deleted_before_anybody_looks_stops_nothing(clu
     cluster.make("Deployment", "default", workload("Deployment", 1, template()))
     await until(lambda: sum(map(ready, pods(cluster))) == 2)
     assert {pod["metadata"]["labels"].get("new") for pod in pods(cluster)} == {"yes", None}
+
+
+async def test_a_secret_that_changes_leaves_the_files_of_other_volumes_to_their_container(
+    cluster: SmallCluster,
+) -> None:
+    cluster.make("Secret", "default", {"metadata": {"name": "key"}, "stringData": {"word": "old"}})
+    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    made = cluster.make("PersistentVolumeClaim", "default", {"metadata": {"name": "data"}, "spec": claim})
+    pod = template(volumeMounts=[{"name": name, "mountPath": f"/{name}"} for name in ("key", "data")])
+    volumes: list[Object] = [
+        {"name": "key", "secret": {"secretName": "key"}},
+        {"name": "data", "persistentVolumeClaim": {"claimName": "data"}},
+    ]
+    body = {"metadata": {"name": "holder"}, "spec": {**pod["spec"], "volumes": volumes}}
+    uid = cluster.make("Pod", "default", body)["metadata"]["uid"]
+    await until(lambda: ready(pods(cluster)[0]))
+    data = cluster.folder / "claims" / made["metadata"]["uid"]
+    data.chmod(0o700)  # as PostgreSQL does with its own
+    cluster.store.change(BY_KIND["Secret"], "default", "key", data={"word": base64.b64encode(b"new").decode()})
+    await until(lambda: (cluster.folder / "pods" / uid / "key" / "word").read_text() == "new")
+    assert data.stat().st_mode & 0o777 == 0o700
 
 
 async def test_a_cluster_one_of_whose_parts_has_ended_says_so_to_everybody(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """A pod's volumes as folders of this machine, and the container's paths translated to them."""
 
 import base64
+import contextlib
 import os
 import shutil
 from collections.abc import Mapping
@@ -14,6 +15,8 @@ from tests.k8s.cluster_double.objects.resources import BY_KIND
 from tests.k8s.cluster_double.objects.store import Store
 
 Object = dict[str, Any]
+
+FROM_OBJECTS = {"secret", "configMap", "projected"}
 
 
 class NotMountable(Exception):
@@ -33,15 +36,18 @@ class Volumes:
     owned: bool = False
 
     def prepare(self, pod: Object) -> dict[str, Path]:
-        """The folder of each volume by name, filled. Safe to call again: secrets are brought up to date."""
-        volumes = {volume["name"]: self._prepare(pod, volume) for volume in pod["spec"].get("volumes") or []}
-        group = (pod["spec"].get("securityContext") or {}).get("fsGroup")
-        for volume in pod["spec"].get("volumes") or []:
-            self._give(volumes[volume["name"]], volume, group)
+        """The folder of each volume by name, filled. Raises NotMountable; safe to call again."""
+        volumes = {volume["name"]: self._filled(pod, volume) for volume in pod["spec"].get("volumes") or []}
         for container in pod["spec"]["containers"]:
             for mount in container.get("volumeMounts") or []:
                 _make_below(volumes[mount["name"]], mount.get("subPath", ""), owned=self.owned)
         return volumes
+
+    def refresh(self, pod: Object) -> None:
+        """Bring up to date what follows objects of the cluster. All other files are the containers' by now."""
+        for volume in pod["spec"].get("volumes") or []:
+            if not FROM_OBJECTS.isdisjoint(volume):
+                self._filled(pod, volume)
 
     def mounts(self, container: Object, volumes: Mapping[str, Path]) -> list[Mount]:
         """What the container sees of the volumes, and the shared memory that all of the pod's have in common."""
@@ -54,9 +60,14 @@ class Volumes:
             found.append(Mount(source, mount["mountPath"].rstrip("/"), read_only=bool(mount.get("readOnly"))))
         return found
 
+    def _filled(self, pod: Object, volume: Object) -> Path:
+        path = self._prepare(pod, volume)
+        self._give(path, volume, (pod["spec"].get("securityContext") or {}).get("fsGroup"))
+        return path
+
     def _give(self, path: Path, volume: Object, group: int | None) -> None:
         """What a kubelet does for fsGroup: the group's at the root, and below it where the root was not yet."""
-        if "secret" in volume or "configMap" in volume or "projected" in volume:
+        if not FROM_OBJECTS.isdisjoint(volume):
             if self.owned and group is not None:
                 for each in [path, *path.iterdir()]:
                     os.chown(each, 0, group)
@@ -64,10 +75,13 @@ class Volumes:
         if not self.owned or group is None:
             path.chmod(0o777)
         elif path.stat().st_gid != group:
-            for each in [path, *path.rglob("*")]:
-                if not each.is_symlink():
-                    os.chown(each, -1, group)
-                    each.chmod(each.stat().st_mode | (0o2770 if each.is_dir() else 0o660))
+            found = (Path(root) / name for root, _, files in os.walk(path) for name in (".", *files))
+            for each in found:
+                # another pod may still use the volume: what it takes away meanwhile is nobody's
+                with contextlib.suppress(FileNotFoundError):
+                    if not each.is_symlink():
+                        os.chown(each, -1, group)
+                        each.chmod(each.stat().st_mode | (0o2770 if each.is_dir() else 0o660))
 
     def clear(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)

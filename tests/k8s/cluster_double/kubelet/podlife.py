@@ -130,7 +130,7 @@ class PodLife:
         """Bring mounted secrets up to date."""
         if self._folders:
             with contextlib.suppress(NotMountable):
-                self._volumes.prepare(self._pod)
+                self._volumes.refresh(self._pod)
 
     async def run(self) -> None:
         try:
