@@ -23,7 +23,7 @@ from app.web.boxes.turns import former_routes
 from app.web.connections import ConnectionLimits, bounded
 from app.web.inbox import Inbox
 from app.web.ops import web_app
-from app.web.pages import accounts, live, sessions, unfinished
+from app.web.pages import accounts, live, sessions, tokens, unfinished
 from app.web.pages.render import STATIC
 from app.web.side_server import SideServer
 from app.web.signin.gate import Gate
@@ -141,6 +141,7 @@ def _routes(agents: "McpSurface | None") -> list[BaseRoute]:
         Route("/sessions/{session}/events", people(live.events, stream=True)),
         Route("/sessions/{session}/turns/{number:int}/patch", people(unfinished.patch)),
         *accounts.routes(),
+        *tokens.routes(),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
 

@@ -9,6 +9,7 @@ import structlog
 from sqlalchemy import and_, delete, or_, select, update
 
 from loops.options import LoopOptions
+from loops.store.access_tables import DeviceApproval, IdempotencyKey, PersonalToken
 from loops.store.database import Database
 from loops.store.service_state import by_one_process, remember, remembered
 from loops.store.service_tables import PassingLog
@@ -21,6 +22,8 @@ KEY = "retention"
 DAY = 86_400.0
 STEP = 500
 """Rows in one transaction: others wait for no more than that."""
+KEEP_TOKENS_DAYS = 365
+"""For how long a token that is over is told apart from one that never was, in the database."""
 STEPS = 200
 """Steps of one round; what is left is for the next one."""
 EVIDENCE = "evidence"
@@ -63,6 +66,7 @@ async def forget_old(
         await _deliveries(round, now - options.keep_deliveries_days * DAY)
         await _sessions(round, "evidence", now - options.keep_evidence_days * DAY)
         await _templates(round, now - options.keep_evidence_days * DAY)
+        await _calls(round, now)
         await _sessions(round, "events", now - options.keep_events_days * DAY)
         await remember(database, KEY, round.marks, now=now)
     if any(vars(round.removed).values()):
@@ -87,6 +91,15 @@ async def _templates(round: Round, before: float) -> None:
     """What jobs print while they pass; it is fetched again where a job of that name turns red."""
     async with round.database.write() as tx:
         round.removed.evidence += _rows(await tx.execute(delete(PassingLog).where(PassingLog.fetched_at < before)))
+
+
+async def _calls(round: Round, now: float) -> None:
+    """Keys of calls that are a day old, answers that no device came for, and tokens that ended long ago."""
+    over = PersonalToken.expires_at < now - KEEP_TOKENS_DAYS * DAY
+    async with round.database.write() as tx:
+        await tx.execute(delete(IdempotencyKey).where(IdempotencyKey.created_at < now - DAY))
+        await tx.execute(delete(DeviceApproval).where(DeviceApproval.expires_at < now))
+        await tx.execute(delete(PersonalToken).where(over))
 
 
 async def _sessions(round: Round, part: Part, before: float) -> None:

@@ -100,6 +100,7 @@ class Session(Base):
         Index("sessions_due", "due_at"),
         Index("sessions_leased", "lease_until", sqlite_where=text(_HELD), postgresql_where=text(_HELD)),
         Index("sessions_subject", "repository_id", "subject_kind", "subject_number"),
+        Index("sessions_owner", "owner_id", "id"),
         Index("sessions_branch", "repository_id", "branch"),
         Index("sessions_head", "repository_id", "head_sha"),
         Index("sessions_tenant", "installation_id", "status"),

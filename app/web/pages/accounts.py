@@ -3,7 +3,6 @@
 import time
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import parse_qs
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -11,8 +10,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from app.bodies import BodyTooLarge, body_of, declared
+from app.bodies import BodyTooLarge
 from app.gateway.trial import CannotTry, try_account
+from app.web.pages.forms import fields_of
 from app.web.pages.render import page
 from app.web.pages.sessions import visitor
 from app.web.signin.gate import Visitor
@@ -26,8 +26,6 @@ from loops.secrets.vault import Vault, VaultError
 from loops.store.lookup import UnknownOwner
 from loops.store.tables import Installation, Person, Profile, Repository
 
-FORM_BYTES: Final = 256 * 1024
-"""Of a form: the largest logins have a few kB."""
 _AT: Final = "/accounts"
 
 
@@ -120,10 +118,7 @@ async def _own(request: Request) -> Profile | Response:
 
 
 async def _form(request: Request) -> dict[str, str]:
-    told = parse_qs(
-        (await body_of(request, declared(request, FORM_BYTES))).decode("utf-8", "replace"), max_num_fields=20
-    )
-    return {name: values[-1].strip() for name, values in told.items()}
+    return {name: values[-1] for name, values in (await fields_of(request)).items()}
 
 
 def _wanted(form: dict[str, str], who: Visitor) -> NewAccount:

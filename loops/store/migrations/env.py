@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 
-from loops.store import service_tables, tables, work_tables  # noqa: F401  each adds its own to the metadata
+from loops.store import access_tables, service_tables, tables, work_tables  # noqa: F401  each adds its own to the metadata
 from loops.store.base import Base
 
 

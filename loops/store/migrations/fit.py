@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Connection, MetaData, inspect
 
-from loops.store import service_tables, tables, work_tables  # noqa: F401  each adds its own to the metadata
+from loops.store import access_tables, service_tables, tables, work_tables  # noqa: F401  each adds its own to the metadata
 from loops.store.base import Base
 
 MADE_OTHERWISE = "it was not made by the migrations of this version. Restore a backup, or begin with an empty database"

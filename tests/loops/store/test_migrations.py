@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
-from loops.store import service_tables, work_tables  # noqa: F401  their tables belong to the metadata
+from loops.store import access_tables, service_tables, work_tables  # noqa: F401  their tables belong to the metadata
 from loops.store.base import Base
 from loops.store.database import Database, async_url
 from loops.store.migrations import config, upgrade

@@ -11,6 +11,7 @@ from loops.operations.view import stored_bytes
 from loops.options import LoopOptions
 from loops.sessions.known_accounts import remember_repository
 from loops.store import journal, retention
+from loops.store.access_tables import DeviceApproval, IdempotencyKey, PersonalToken
 from loops.store.database import Database
 from loops.store.retention import DAY, Removed, forget_old
 from loops.store.service_tables import PassingLog
@@ -110,3 +111,21 @@ async def test_of_several_workers_one_removes(database: Database) -> None:
     found = await asyncio.gather(*(forget_old(database, OPTIONS, clock=lambda: NOW) for _ in range(3)))
     assert sum(each.events for each in found if each is not None) >= 3
     assert await forget(database) == Removed()
+
+
+async def test_keys_of_calls_leave_after_a_day_and_tokens_long_after_they_ended(database: Database) -> None:
+    async with database.write() as tx:
+        for days in (0.5, 2.0):
+            tx.add(IdempotencyKey(caller="1", key=f"{days}", digest="", answer=None, created_at=NOW - days * DAY))
+            tx.add(
+                DeviceApproval(code_hash=f"{days}", person_id=1, login="a", days=1, expires_at=NOW + DAY - days * DAY)
+            )
+        for days in (10, 400):
+            token = PersonalToken(person_id=1, name="", scopes=[], token_hash=f"{days}", created_at=0.0)
+            token.expires_at = NOW - days * DAY
+            tx.add(token)
+    await forget(database)
+    async with database.read() as tx:
+        assert (await tx.execute(select(IdempotencyKey.key))).scalars().all() == ["0.5"]
+        assert (await tx.execute(select(DeviceApproval.code_hash))).scalars().all() == ["0.5"]
+        assert (await tx.execute(select(PersonalToken.token_hash))).scalars().all() == ["10"]
