@@ -27,17 +27,18 @@ class Jobs:
         """`pace`: how long a second of the waits between attempts lasts."""
         self._api = api
         self._pace = pace
-        self._waiting: set[asyncio.Task[None]] = set()
+        self._waiting = asyncio.TaskGroup()
 
     async def run(self) -> None:
         """Follow the store until cancelled."""
-        async for change in self._api.store.changes(self._api.store.version):
-            if change.resource == JOB and change.before is None:
-                self._start(change.item)
-            elif change.resource == JOB and change.after is None:
-                self._clear(change.item)
-            elif change.resource == POD and change.after is not None:
-                self._see(change.after)
+        async with asyncio.TaskGroup() as self._waiting:
+            async for change in self._api.store.changes(self._api.store.version):
+                if change.resource == JOB and change.before is None:
+                    self._start(change.item)
+                elif change.resource == JOB and change.after is None:
+                    self._clear(change.item)
+                elif change.resource == POD and change.after is not None:
+                    self._see(change.after)
 
     def _start(self, job: Object) -> None:
         metadata, template = job["metadata"], copy.deepcopy(job["spec"]["template"])
@@ -46,7 +47,7 @@ class Jobs:
         try:
             self._api.create(POD, metadata["namespace"], {"apiVersion": "v1", "kind": "Pod", **template}, strict=True)
         except Refused:  # as of a namespace so new that its account is not there yet
-            self._later(job, REFUSED_SECONDS)
+            self._waiting.create_task(self._again(job, REFUSED_SECONDS))
             return
         self._status(job, active=1, startTime=now())
 
@@ -66,12 +67,8 @@ class Jobs:
             self._status(job, active=0, failed=failed, conditions=[why])
             return
         self._status(job, active=0, failed=failed)
-        self._later(job, min(BACK_OFF_SECONDS * 2 ** (failed - 1), BACK_OFF_LIMIT))
-
-    def _later(self, job: Object, seconds: float) -> None:
-        waits = asyncio.create_task(self._again(job, seconds))
-        self._waiting.add(waits)
-        waits.add_done_callback(self._waiting.discard)
+        pause = min(BACK_OFF_SECONDS * 2 ** (failed - 1), BACK_OFF_LIMIT)
+        self._waiting.create_task(self._again(job, pause))
 
     async def _again(self, job: Object, seconds: float) -> None:
         """The next attempt, after a while, unless the job is gone by then."""

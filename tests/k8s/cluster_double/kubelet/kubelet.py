@@ -31,18 +31,15 @@ class Kubelet:
         self.machine = machine
         self._lives: dict[str, PodLife] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._group = asyncio.TaskGroup()
         self._lost: set[str] = set()
         store.create(NODE, node("node-1"))
 
     async def run(self) -> None:
-        """Follow the store until cancelled; then end every pod."""
-        try:
+        """Follow the store until cancelled; then end every pod. Raises ExceptionGroup where the life of one failed."""
+        async with asyncio.TaskGroup() as self._group:
             async for change in self.store.changes(self.store.version):
                 self._see(change)
-        finally:
-            for task in self._tasks.values():
-                task.cancel()
-            await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
     def logs(self, uid: str, container: str) -> bytes:
         path = self.machine.log(uid, container)
@@ -141,7 +138,7 @@ class Kubelet:
         uid = bound["metadata"]["uid"]
         life = PodLife(self.store, self.machine, bound)
         self._lives[uid] = life
-        task = asyncio.create_task(life.run())
+        task = self._group.create_task(life.run())
         self._tasks[uid] = task
         task.add_done_callback(lambda _: self._forget(uid))
 

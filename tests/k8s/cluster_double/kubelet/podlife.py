@@ -232,12 +232,11 @@ class PodLife:
 
     async def _live(self) -> None:
         """Wait until every container has ended for good."""
-        helpers = [asyncio.ensure_future(self._check()), asyncio.ensure_future(self._deadline())]
-        try:
+        async with asyncio.TaskGroup() as group:
+            helpers = [group.create_task(each) for each in (self._check(), self._deadline())]
             await asyncio.gather(
                 *(each.run(self._begin, self._grace, self._machine.pause) for each in self._containers)
             )
-        finally:
             for helper in helpers:
                 helper.cancel()
 
