@@ -24,15 +24,8 @@ Object = dict[str, Any]
 # What `house.agent` wrote is on this machine; a pod, wherever it is, asks for it.
 FETCHED = "python3 -c \"import urllib.request as web; exec(web.urlopen('{url}/agent.py').read())\""
 RIGHT = "pathlib.Path('value.txt').write_text('right')"
-# Runs long the first time, does its work at once the second time; the home is what the two have in common.
-ONCE = f"""
-print('begun', flush=True)
-home = pathlib.Path(os.environ['HOME'], 'tried')
-if not home.exists():
-    home.write_text('')
-    time.sleep(50)
-{RIGHT}
-"""
+# Goes on once somebody lets it; what was lost before that has done nothing.
+HELD = f"print('begun', flush=True); wait()\n{RIGHT}"
 RESOURCES = {"requests": {"memory": "32Mi"}, "limits": {"memory": "1Gi"}}
 
 
@@ -83,6 +76,15 @@ class ClusterHouse(House):
             return found[-1] if found and found[-1].status == "running" and found[-1].output_offset else None
 
         return await self.until(look)
+
+    async def lost(self) -> None:
+        """Until the newest turn has lost its box; from then on agents go on to their end."""
+
+        async def look() -> bool:
+            return (await self.turns())[-1].lost == 1
+
+        await self.until(look)
+        self.let_go()
 
     async def waits(self, words: str, number: int) -> str:
         """The comment on the issue, once it says that the turn waits and names `words`."""

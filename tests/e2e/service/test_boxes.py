@@ -9,7 +9,7 @@ from sqlalchemy import select
 from app.process import worker
 from k8s.identity import SPARE
 from loops.store.tables import Box
-from tests.e2e.cluster import ONCE, RIGHT, cluster_house
+from tests.e2e.cluster import HELD, RIGHT, cluster_house
 from tests.e2e.house import REPOSITORY
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
@@ -47,12 +47,13 @@ async def test_who_asks_on_somebody_elses_issue_gets_a_pod_a_home_and_a_token_of
 
 async def test_a_pod_deleted_by_hand_costs_one_more_try(tmp_path: Path) -> None:
     async with cluster_house(tmp_path) as home:
-        home.agent(ONCE)
+        home.agent(HELD)
         await home.ask()
         await home.runs()
         (pod,) = await home.found()
         async with home.client() as client:
             await client.delete("Pod", pod["metadata"]["name"])
+        await home.lost()
         session = await home.ended()
         assert (session.outcome, [each.lost for each in await home.turns()]) == ("green", [1])
         assert (await home.found())[0]["metadata"]["uid"] != pod["metadata"]["uid"]

@@ -9,7 +9,7 @@ import pytest
 from k8s import home_claim, kubernetes_boxes
 from loops.boxes import box_failure
 from loops.sessions import snapshots
-from tests.e2e.cluster import ONCE, RIGHT, ClusterHouse, cluster_house
+from tests.e2e.cluster import HELD, RIGHT, ClusterHouse, cluster_house
 from tests.k8s.cluster.conftest import KUBECONFIG
 from tests.k8s.cluster_double.objects.resources import BY_KIND
 
@@ -26,16 +26,17 @@ async def home(tmp_path: Path) -> AsyncIterator[ClusterHouse]:
 
 
 async def test_an_evicted_box_costs_one_more_try(home: ClusterHouse) -> None:
-    home.agent(ONCE)
+    home.agent(HELD)
     await home.ask()
     turn = await home.runs()
     home.small.kubelet.evict(home.place.namespace, turn.box or "", "The node was low on resource: memory.")
+    await home.lost()
     assert (await home.ended()).outcome == "green"
     assert any("low on resource" in text for text in await home.told())
 
 
 async def test_a_lost_node_costs_one_more_try_on_another(home: ClusterHouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    home.agent(ONCE)
+    home.agent(HELD)
     await home.ask()
     await home.runs()
     home.small.kubelet.add_node("node-2")
@@ -45,6 +46,7 @@ async def test_a_lost_node_costs_one_more_try_on_another(home: ClusterHouse, mon
     await asyncio.sleep(2)
     assert [each.status for each in await home.turns()] == ["queued"]
     monkeypatch.setattr(kubernetes_boxes, "OVERDUE_SECONDS", -60.0)
+    home.let_go()
     assert (await home.ended()).outcome == "green"
     assert (await home.found())[0]["spec"]["nodeName"] == "node-2"
     assert any("node was lost" in text for text in await home.told())
