@@ -30,7 +30,9 @@ class Settings(BaseSettings, LoopOptions):
         SecretStr(""), description="Webhook secrets, a line each; all of them are accepted."
     )
     webhook_secrets_file: Path | None = Field(None, description="File that holds them. Two during a rotation.")
-    api_token: SecretStr = Field(SecretStr(""), description="Bearer token of /api/v1; empty: there is no API.")
+    api_token: SecretStr = Field(
+        SecretStr(""), description="The operator's token for the API; empty: people's own only."
+    )
     api_token_file: Path | None = Field(None, description="File that holds it.")
     encryption_keys: SecretStr = Field(SecretStr(""), description="Fernet keys, a line each; the first encrypts.")
     encryption_keys_file: Path | None = Field(None, description="File that holds them.")

@@ -130,7 +130,8 @@ def list_all(
     async def run(settings: "Settings", database: "Database") -> None:
         async with database.read() as tx:
             tenant = await operations.tenant_of(tx, installation)
-            found = await operations.list_sessions(tx, tenant, status=status, limit=limit)
+            meant = operations.Listing(tenant, status=status)
+            found = [each.brief for each in await operations.list_sessions(tx, meant, limit=limit)]
         if not found:
             print("there are no such sessions" if status else "there are no sessions yet", file=sys.stderr)
         for each in found:

@@ -124,5 +124,6 @@ def open_web(settings: Settings, redis_url: str) -> Starlette:
         credentials=TurnCredentials(database, vault),
         models=ModelGateway(database, vault, settings.price_of),
         git=GitGateway(database, vault, repositories, settings.submodules),
+        github=github,
         owned=owned,
     )

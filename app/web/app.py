@@ -5,6 +5,7 @@ import contextlib
 import gc
 import secrets
 import socket
+import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,9 @@ from starlette.types import Receive, Scope, Send
 from app.gateway.gateway import ModelGateway
 from app.gateway.git.gateway import GitGateway
 from app.settings import Settings
-from app.web import api, health, metrics, outage
+from app.web import health, metrics, outage
+from app.web.api.rights import Rights
+from app.web.api.routes import routes as api_routes
 from app.web.boxes.port import box_app
 from app.web.boxes.turns import former_routes
 from app.web.connections import ConnectionLimits, bounded
@@ -31,6 +34,7 @@ from app.web.signin.routes import people
 from app.web.signin.routes import routes as signin_routes
 from app.web.state import AppState
 from app.web.webhooks import Receiver
+from github.client.app import GitHubApp
 from loops.accounts.box_secrets import Credentials, FetchTokens, NoCredentials, NoFetchTokens
 from loops.protocol.output_groups import Outputs
 from loops.protocol.tokens import box_key
@@ -58,12 +62,13 @@ def create_app(
     credentials: Credentials | None = None,
     models: ModelGateway | None = None,
     git: GitGateway | None = None,
+    github: GitHubApp | None = None,
     owned: contextlib.AsyncExitStack | None = None,
 ) -> Starlette:
     """The application. Raises ValueError when a setting that it cannot do without is missing.
 
     `redis_url` is where workers are told of what is due; by default `settings.redis_url`. `models` and `git` are the
-    gateways of boxes.
+    gateways of boxes, `github` is asked what people may who call the API.
     `owned` is closed when the application ends.
     """
     redis_url = redis_url or settings.redis_url
@@ -86,6 +91,7 @@ def create_app(
         credentials=credentials or NoCredentials(),
         box_key=_box_key(settings),
         redactors=TurnRedactors(Redactor(settings.secret_values())),
+        rights=Rights(github, time.time),
     )
 
     agents = _mcp(shared)
@@ -129,7 +135,7 @@ def _box_key(settings: Settings) -> bytes:
 
 def _routes(agents: "McpSurface | None") -> list[BaseRoute]:
     return [
-        *api.routes(),
+        *api_routes(),
         *([Route("/mcp", agents)] if agents else []),
         Route("/healthz", health.healthz),
         Route("/readyz", health.readyz),
@@ -147,7 +153,7 @@ def _routes(agents: "McpSurface | None") -> list[BaseRoute]:
 
 
 def _mcp(shared: AppState) -> "McpSurface | None":
-    if not shared.settings.api_token_text():
+    if not shared.settings.api_token_text() and shared.gate.signin is None:
         return None
     # its imports cost a second of a start
     from app.web.mcp import McpSurface

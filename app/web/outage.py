@@ -10,6 +10,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from app.web.api import problems
 from app.web.pages.render import page
 
 T = TypeVar("T")
@@ -51,6 +52,8 @@ def handlers(clock: Callable[[], float] = time.monotonic) -> Mapping[Any, Handle
             said = f"{type(error).__name__}: {error}".splitlines()[0]
             log.error("database.away", error=said, path=request.url.path)
         headers = {"retry-after": str(RETRY_SECONDS)}
+        if request.url.path.startswith("/api/"):
+            return problems.answer(problems.Problem(503, SAID, headers=headers))
         if "text/html" not in request.headers.get("accept", ""):
             return JSONResponse({"error": SAID}, 503, headers)
         shown = page("message.html", 503, who="", title="Back in a moment", text=SAID, again=False)

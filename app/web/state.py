@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from starlette.requests import HTTPConnection
 
 from app.settings import Settings
+from app.web.api.rights import Rights
 from app.web.held_bodies import HeldBodies, uploads
 from app.web.inbox import Inbox
 from app.web.metrics import Metrics
@@ -41,6 +42,7 @@ class AppState:
     credentials: Credentials
     box_key: bytes
     redactors: TurnRedactors
+    rights: Rights
     diffs: ShownDiffs = field(default_factory=ShownDiffs)
     offload: Offload = field(default_factory=Offload)
     bodies: HeldBodies = field(default_factory=HeldBodies)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from loops.store.access_tables import PersonalToken
@@ -48,6 +48,7 @@ class Holder:
     login: str
     scopes: frozenset[str]
     token_id: int
+    used_at: float | None
 
 
 async def create(
@@ -96,14 +97,12 @@ async def holder(tx: AsyncSession, text: str, now: float) -> Holder | None:
     if row is None or row[0].revoked_at is not None or row[0].expires_at <= now:
         return None
     token, login = row
-    return Holder(token.person_id, login, frozenset(token.scopes) & SCOPES.keys(), token.id)
+    return Holder(token.person_id, login, frozenset(token.scopes) & SCOPES.keys(), token.id, token.used_at)
 
 
 async def note_use(tx: AsyncSession, token_id: int, now: float) -> None:
     """Keep that a token was used, for whoever wonders which of theirs still are."""
-    row = await tx.get(PersonalToken, token_id)
-    if row is not None and (row.used_at is None or row.used_at < now - USED_SECONDS):
-        row.used_at = now
+    await tx.execute(update(PersonalToken).where(PersonalToken.id == token_id).values(used_at=now))
 
 
 async def listed(tx: AsyncSession, person_id: int, now: float) -> Sequence[PersonalToken]:

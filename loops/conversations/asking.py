@@ -39,6 +39,15 @@ async def take(
     known = session.approved_sha == topic.approved_sha and not session.needs_approval
     if await _asked_already(tx, session, ask) or (topic.approves and known):
         return session, AskOutcome.JOINED
+    await go_on(tx, session, topic, ask, owner=owner, cap=cap, now=now)
+    return session, AskOutcome.CONTINUED
+
+
+async def go_on(
+    tx: AsyncSession, session: Session, topic: Topic, ask: Ask, *, owner: int | None, cap: int, now: float
+) -> None:
+    """One more turn in this conversation, whose row and repository are locked; one that ended is opened again."""
+    known = session.approved_sha == topic.approved_sha and not session.needs_approval
     if session.status not in OPEN_SESSION:
         move_session(session, SessionStatus.PENDING)
         session.outcome, session.reason, session.completed_at = None, None, None
@@ -51,7 +60,6 @@ async def take(
         session.approved_sha, session.needs_approval = topic.approved_sha, not (topic.approves or known)
     session.cap, session.owner_id = ask.options.cap or cap, owner
     await add_turn(tx, session, ask, owner=owner, now=now)
-    return session, AskOutcome.CONTINUED
 
 
 async def begin(tx: AsyncSession, topic: Topic, ask: Ask, *, owner: int | None, cap: int, now: float) -> Session:

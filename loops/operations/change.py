@@ -55,8 +55,17 @@ class Cancelled:
     row: int = field(repr=False, default=0)
 
 
-async def start(tx: AsyncSession, tenant: int, wish: StartRequest, *, surface: str, cap: int, now: float) -> Started:
-    """Begin a session. Raises Invalid or Unknown."""
+async def start(
+    tx: AsyncSession,
+    tenant: int,
+    wish: StartRequest,
+    *,
+    surface: str,
+    cap: int,
+    now: float,
+    asker: Asker | None = None,
+) -> Started:
+    """Begin a session, for `asker` where the caller knows who asks. Raises Invalid or Unknown."""
     instruction = wish.instruction.strip()
     if not instruction:
         raise Invalid("instruction", "the instruction is empty: say what is to be done")
@@ -68,8 +77,9 @@ async def start(tx: AsyncSession, tenant: int, wish: StartRequest, *, surface: s
     if wish.base is not None and (problem := branch_problem(wish.base)):
         raise Invalid("base", f"{wish.base!r} is no branch: {problem}")
     repository = await find_repository(tx, tenant, wish.repository)
-    person = await find_person(tx, wish.person) if wish.person else None
-    owner = person.id if person else None
+    if asker is None:
+        asker = await _named_asker(tx, wish.person, surface)
+    owner = asker.id
     options = TurnOptions(runtime=wish.runtime, model=wish.model, base=wish.base, steps=wish.max_steps)
     if wish.runtime:
         try:
@@ -79,7 +89,7 @@ async def start(tx: AsyncSession, tenant: int, wish: StartRequest, *, surface: s
     title = instruction.splitlines()[0]
     ask = Ask(
         trigger=Trigger.STARTED,
-        asker=Asker(owner, person.login if person else surface),
+        asker=asker,
         about=ThreadText(title=title),
         instruction=instruction,
         options=options,
@@ -87,8 +97,16 @@ async def start(tx: AsyncSession, tenant: int, wish: StartRequest, *, surface: s
     )
     topic = Topic(tenant, repository.id, SubjectKind.ISSUE, None, title, base_branch=wish.base)
     session = await begin(tx, topic, ask, owner=owner, cap=cap, now=now)
-    _audit(tx, session, person.login if person else surface, surface, "started", now)
+    audit(tx, session, asker.login, surface, "started", now)
     return Started(session.public_id, session.status, session.id)
+
+
+async def _named_asker(tx: AsyncSession, login: str | None, surface: str) -> Asker:
+    """Who asks: the person of that login; without one, nobody, by way of that surface. Raises Unknown."""
+    if not login:
+        return Asker(None, surface)
+    person = await find_person(tx, login)
+    return Asker(person.id, person.login)
 
 
 async def cancel(tx: AsyncSession, tenant: int, session: str, *, by: str, surface: str, now: float) -> Cancelled:
@@ -97,12 +115,13 @@ async def cancel(tx: AsyncSession, tenant: int, session: str, *, by: str, surfac
     row = await locked(tx, Session, row.id)
     was_open = await cancel_session(tx, row, by, now)
     if was_open:
-        _audit(tx, row, by, surface, "cancelled", now)
+        audit(tx, row, by, surface, "cancelled", now)
     await tx.refresh(row)
     return Cancelled(row.public_id, row.status, was_open, row.id)
 
 
-def _audit(tx: AsyncSession, session: Session, actor: str, surface: str, action: str, now: float) -> None:
+def audit(tx: AsyncSession, session: Session, actor: str, surface: str, action: str, now: float) -> None:
+    """Keep who did what to a session."""
     tx.add(
         Audit(
             at=now,

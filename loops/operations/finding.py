@@ -1,11 +1,15 @@
 """What a caller names, within one tenant: repository, person, session. What belongs to another does not exist."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from loops.store.tables import Installation, Person, Repository, Session
+
+LONGEST_ID: Final = 18
+"""Digits of a number that fits into a column."""
 
 
 class Invalid(ValueError):
@@ -22,21 +26,33 @@ class Unknown(LookupError):
 
 async def find_repository(tx: AsyncSession, tenant: int, repository: int | str) -> Repository:
     """The tenant's repository by its numeric id or `owner/name`. Raises Unknown, and Invalid for an archived one."""
-    query = select(Repository).where(Repository.installation_id == tenant, Repository.removed_at.is_(None))
-    text = str(repository).strip()
-    if isinstance(repository, int) or text.isdigit():
-        query = query.where(Repository.id == int(text))
-    else:
-        query = query.where(func.lower(Repository.full_name) == text.lower())
-    found = (await tx.execute(query.order_by(Repository.updated_at.desc()).limit(1))).scalar_one_or_none()
+    found = await named(tx, repository, tenant)
     if found is None:
         raise Unknown(
-            f"no repository {text!r} in installation {tenant}: Greenloop knows a repository from the first event that "
-            "GitHub sends about it; is the App installed there?"
+            f"no repository {str(repository).strip()[:200]!r} in installation {tenant}: Greenloop knows a repository "
+            "from the first event that GitHub sends about it; is the App installed there?"
         )
     if found.archived:
         raise Invalid("repository", f"{found.full_name} is archived, so nothing can be pushed to it")
     return found
+
+
+async def named(tx: AsyncSession, repository: int | str, tenant: int | None) -> Repository | None:
+    """The repository with that numeric id or `owner/name`; without a `tenant`, of any installation that is there."""
+    query = select(Repository).where(Repository.removed_at.is_(None))
+    if tenant is not None:
+        query = query.where(Repository.installation_id == tenant)
+    else:
+        there = select(Installation.id).where(Installation.removed_at.is_(None))
+        query = query.where(Repository.installation_id.in_(there))
+    text = str(repository).strip()
+    if text.isascii() and text.isdigit():
+        if len(text) > LONGEST_ID:
+            return None
+        query = query.where(Repository.id == int(text))
+    else:
+        query = query.where(func.lower(Repository.full_name) == text.lower())
+    return (await tx.execute(query.order_by(Repository.updated_at.desc()).limit(1))).scalar_one_or_none()
 
 
 async def tenant_of(tx: AsyncSession, installation: int | None) -> int:

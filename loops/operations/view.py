@@ -2,7 +2,7 @@
 
 import functools
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from sqlalchemy import Text, cast, func, select
@@ -90,6 +90,10 @@ class Shown(Brief):
     stored_bytes: int = 0
     events: tuple[Happened, ...] = ()
 
+    def brief(self) -> Brief:
+        """The session as a list has it."""
+        return Brief(**{field.name: getattr(self, field.name) for field in fields(Brief)})
+
 
 async def get(tx: AsyncSession, tenant: int, session: str, *, after: int = 0, events: bool = True) -> Shown:
     """Everything about a session. Raises Unknown."""
@@ -111,21 +115,59 @@ async def get(tx: AsyncSession, tenant: int, session: str, *, after: int = 0, ev
     )
 
 
-async def list_sessions(
-    tx: AsyncSession, tenant: int, *, status: str | None = None, limit: int = 50
-) -> tuple[Brief, ...]:
-    """The tenant's sessions, newest first."""
+async def happened(tx: AsyncSession, tenant: int, session: str, *, after: int, limit: int) -> tuple[Happened, ...]:
+    """The session's events behind `after`, oldest first. Raises Unknown."""
+    row, _, _ = await find_session(tx, tenant, session)
+    return tuple(map(_happened, await journal.after(tx, row.id, after, limit)))
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Which sessions are meant. `tenant` None: of every installation; `before` is the key behind which they stand;
+    `text` stands in the title."""
+
+    tenant: int | None = None
+    status: str | None = None
+    repository_id: int | None = None
+    owner_id: int | None = None
+    person: str | None = None
+    text: str | None = None
+    before: int | None = None
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A session of a list, with its key and its installation, which nobody outside is shown."""
+
+    key: int
+    installation_id: int
+    brief: Brief
+
+
+async def list_sessions(tx: AsyncSession, meant: Listing, *, limit: int = 50) -> tuple[Listed, ...]:
+    """The sessions that are meant, newest first."""
     query = (
         select(Session, Repository.full_name, Person.login)
         .outerjoin(Repository, Repository.id == Session.repository_id)
         .outerjoin(Person, Person.id == Session.owner_id)
-        .where(Session.installation_id == tenant)
         .order_by(Session.id.desc())
         .limit(max(1, min(limit, PAGE)))
     )
-    if status:
-        query = query.where(Session.status == status)
-    return tuple(Brief(**_brief(row, name, login)) for row, name, login in (await tx.execute(query)).all())
+    exact = {
+        Session.installation_id: meant.tenant,
+        Session.status: meant.status,
+        Session.repository_id: meant.repository_id,
+        Session.owner_id: meant.owner_id,
+    }
+    query = query.where(*(column == value for column, value in exact.items() if value is not None))
+    if meant.person is not None:
+        query = query.where(func.lower(Person.login) == meant.person.removeprefix("@").lower())
+    if meant.text is not None:
+        query = query.where(func.lower(Session.title).contains(meant.text.lower(), autoescape=True))
+    if meant.before is not None:
+        query = query.where(Session.id < meant.before)
+    found = (await tx.execute(query)).all()
+    return tuple(Listed(row.id, row.installation_id, Brief(**_brief(row, name, login))) for row, name, login in found)
 
 
 def _brief(row: Session, repository: str | None, person: str | None) -> dict[str, Any]:

@@ -69,7 +69,7 @@ async def stream(
                     yield ServerSentEvent("over", event="end")
                     return
                 if not new:
-                    await _woken(here, event)
+                    await woken(here, event)
     finally:
         here.metrics.watchers.dec()
 
@@ -79,7 +79,8 @@ async def _news(here: AppState, session_id: int, after: int) -> tuple[View, list
         return await view(tx, await tx.get_one(Session, session_id)), await journal.after(tx, session_id, after)
 
 
-async def _woken(here: AppState, event: asyncio.Event) -> None:
+async def woken(here: AppState, event: asyncio.Event) -> None:
+    """Wait until something happened, it is time to look again, or the server stops."""
     stopping = asyncio.ensure_future(here.stopping.wait())
     waking = asyncio.ensure_future(wait(event, LOOK_AGAIN))
     try:

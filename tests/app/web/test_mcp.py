@@ -79,7 +79,13 @@ async def test_an_agent_starts_a_session_looks_at_it_lists_and_cancels_it(mcp: C
 @on_sqlite
 async def test_each_tool_and_each_of_its_arguments_is_documented(mcp: Client) -> None:
     tools = (await mcp.ask("tools/list"))["tools"]
-    assert {tool["name"] for tool in tools} == {"start_session", "get_session", "cancel_session", "list_sessions"}
+    assert {tool["name"] for tool in tools} == {
+        "start_session",
+        "get_session",
+        "retry_session",
+        "cancel_session",
+        "list_sessions",
+    }
     assert all(tool["description"] for tool in tools)
     assert all(each.get("description") for tool in tools for each in tool["inputSchema"]["properties"].values())
 

@@ -5,7 +5,7 @@ from sqlalchemy import select
 
 from github.webhooks.outcomes import Actor, Repo
 from loops import operations
-from loops.operations import Invalid, StartRequest, Unknown
+from loops.operations import Invalid, Listing, StartRequest, Unknown
 from loops.sessions.ask import TurnOptions
 from loops.sessions.ask_columns import ask_of
 from loops.sessions.known_accounts import remember_installation, remember_person, remember_repository
@@ -111,9 +111,11 @@ async def test_a_tenant_sees_and_cancels_only_its_own(known: Database) -> None:
         ):
             with pytest.raises(Unknown):
                 await attempt
-        assert await operations.list_sessions(tx, 4) == ()
-        assert [each.session for each in await operations.list_sessions(tx, 3)] == [done.session]
-        assert await operations.list_sessions(tx, 3, status="failed") == ()
+        assert await operations.list_sessions(tx, Listing(4)) == ()
+        for meant in (Listing(3), Listing(person="@Ann"), Listing(text="THE log"), Listing(owner_id=1, before=2)):
+            assert [each.brief.session for each in await operations.list_sessions(tx, meant)] == [done.session]
+        for other in (Listing(3, "failed"), Listing(3, person="bob"), Listing(text="%"), Listing(owner_id=1, before=1)):
+            assert await operations.list_sessions(tx, other) == ()
 
 
 async def test_cancelling_twice_is_cancelling_once(known: Database) -> None:

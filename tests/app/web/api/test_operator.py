@@ -85,7 +85,8 @@ async def test_input_that_cannot_be_used_is_named(
     given: dict[str, Any] = {"content": body} if isinstance(body, bytes) else {"json": body}
     answer = await api.post("/api/v1/sessions", **given)
     assert answer.status_code == status
-    assert answer.json()["error"] and answer.json().get("field") == field
+    assert answer.headers["content-type"] == "application/problem+json" and answer.json()["detail"]
+    assert answer.json().get("field") == field
 
 
 @on_sqlite
