@@ -170,12 +170,16 @@ class Settings(BaseSettings, LoopOptions):
             raise ValueError(f"GREENLOOP_{name.upper()}_FILE: {file} cannot be read: {reason}") from error
 
 
+CLIENT = ("SERVER", "TOKEN")
+"""What the command line reads where it asks a server."""
+
+
 def unknown_variables(names: Iterable[str]) -> dict[str, str]:
     """Those of the environment's `names` that look like a setting and are none, with the nearest that is one or ""."""
     prefix = "GREENLOOP_"
     known = [field.upper() for field in Settings.model_fields]
     own = sorted(name.removeprefix(prefix) for name in names if name.startswith(prefix))
-    unknown = [name for name in own if name not in known and not name.startswith("TEST_")]
+    unknown = [name for name in own if name not in (*known, *CLIENT) and not name.startswith("TEST_")]
     nearest = {name: difflib.get_close_matches(name, known, 1) for name in unknown}
     return {prefix + name: prefix + found[0] if found else "" for name, found in nearest.items()}
 

@@ -24,7 +24,9 @@ COMMANDS = {
     "doctor": "app.commands.doctor.command:doctor",
     "github": "app.commands.local_github:local_github",
     "rotate-keys": "app.commands.profile:rotate_keys",
-    "session": "app.commands.session:session",
+    "session": "app.commands.sessions.command:session",
+    "login": "app.commands.server.login:login",
+    "logout": "app.commands.server.login:logout",
     "profile": "app.commands.profile:profile",
     "secret": "app.commands.secret:secret",
 }

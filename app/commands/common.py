@@ -2,6 +2,9 @@
 
 import contextlib
 import errno
+import os
+import select
+import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -48,7 +51,14 @@ def one_line_errors() -> Iterator[None]:
     from loops.store.lookup import UnknownOwner
 
     try:
-        yield
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        if not reader_gone():
+            raise
+        _end_quietly()
     except ValidationError as error:
         _end(*_settings_lines(error))
     except SettingsError as error:
@@ -59,6 +69,23 @@ def one_line_errors() -> Iterator[None]:
         _end(str(error))
     except (ValueError, VaultError, GitHubError, RedisUnavailable) as error:
         _end(str(error))
+
+
+def reader_gone() -> bool:
+    """Whether whoever read our standard output has ended, as `head` does when it has seen enough."""
+    with contextlib.suppress(OSError, ValueError):
+        waiting = select.poll()
+        waiting.register(sys.stdout.fileno(), 0)
+        return any(what & (select.POLLERR | select.POLLNVAL) for _, what in waiting.poll(0))
+    return False
+
+
+def _end_quietly() -> None:
+    """End as a program does that is told by SIGPIPE, and have nothing that is still held back fail once more."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+    raise typer.Exit(128 + signal.SIGPIPE) from None
 
 
 def _end(*lines: str) -> None:
@@ -94,6 +121,8 @@ def database_errors() -> Iterator[None]:
     try:
         yield
     except (SQLAlchemyError, OSError) as error:
+        if isinstance(error, BrokenPipeError) and reader_gone():
+            raise
         said = str(getattr(error, "orig", None) or error).splitlines()[0]
         raise ValueError(
             f"the database cannot be used: {said}. Is GREENLOOP_DATABASE_URL right, and was `greenloop migrate` run?"

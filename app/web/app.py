@@ -19,6 +19,7 @@ from app.gateway.gateway import ModelGateway
 from app.gateway.git.gateway import GitGateway
 from app.settings import Settings
 from app.web import health, metrics, outage
+from app.web.api.device import routes as device_routes
 from app.web.api.rights import Rights
 from app.web.api.routes import routes as api_routes
 from app.web.boxes.port import box_app
@@ -26,7 +27,7 @@ from app.web.boxes.turns import former_routes
 from app.web.connections import ConnectionLimits, bounded
 from app.web.inbox import Inbox
 from app.web.ops import web_app
-from app.web.pages import accounts, live, sessions, tokens, unfinished
+from app.web.pages import accounts, device, live, sessions, tokens, unfinished
 from app.web.pages.render import STATIC
 from app.web.side_server import SideServer
 from app.web.signin.gate import Gate
@@ -135,6 +136,7 @@ def _box_key(settings: Settings) -> bytes:
 
 def _routes(agents: "McpSurface | None") -> list[BaseRoute]:
     return [
+        *device_routes(),
         *api_routes(),
         *([Route("/mcp", agents)] if agents else []),
         Route("/healthz", health.healthz),
@@ -148,6 +150,7 @@ def _routes(agents: "McpSurface | None") -> list[BaseRoute]:
         Route("/sessions/{session}/turns/{number:int}/patch", people(unfinished.patch)),
         *accounts.routes(),
         *tokens.routes(),
+        *device.routes(),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
 

@@ -1,7 +1,6 @@
 """Personal tokens: what acts for one person at the API, within scopes and until a day, and only while they have the
 right themselves. The token is shown once; its SHA-256 is kept. Times are UNIX seconds."""
 
-import hashlib
 import secrets
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from loops.secrets.token_hash import token_hash
 from loops.store.access_tables import PersonalToken
 from loops.store.tables import Audit, Person
 
@@ -59,6 +59,24 @@ async def create(
     name = " ".join(name.split())
     if not name or len(name) > NAME:
         raise TokenRefused(f"A token needs a name of 1 to {NAME} characters.")
+    await check(tx, person, scopes=scopes, days=days, now=now)
+    text = PREFIX + secrets.token_urlsafe(32)
+    row = PersonalToken(
+        person_id=person.id,
+        name=name,
+        scopes=sorted(set(scopes)),
+        token_hash=token_hash(text),
+        created_at=now,
+        expires_at=now + days * DAY,
+    )
+    tx.add(row)
+    await tx.flush()
+    _audit(tx, row, person.login, surface, "token_created", now)
+    return text
+
+
+async def check(tx: AsyncSession, person: Person, *, scopes: Collection[str], days: int, now: float) -> None:
+    """Raises TokenRefused where the person can have no such token."""
     if not scopes:
         raise TokenRefused(f"A token needs a scope: {', '.join(SCOPES)}.")
     if strange := sorted(set(scopes) - SCOPES.keys()):
@@ -69,19 +87,6 @@ async def create(
     working = select(func.count()).where(*_working(person.id, now))
     if (await tx.execute(working)).scalar_one() >= MOST:
         raise TokenRefused(f"You have {MOST} tokens already: revoke one first.")
-    text = PREFIX + secrets.token_urlsafe(32)
-    row = PersonalToken(
-        person_id=person.id,
-        name=name,
-        scopes=sorted(scopes),
-        token_hash=digest(text),
-        created_at=now,
-        expires_at=now + days * DAY,
-    )
-    tx.add(row)
-    await tx.flush()
-    _audit(tx, row, person.login, surface, "token_created", now)
-    return text
 
 
 async def holder(tx: AsyncSession, text: str, now: float) -> Holder | None:
@@ -91,7 +96,7 @@ async def holder(tx: AsyncSession, text: str, now: float) -> Holder | None:
     found = await tx.execute(
         select(PersonalToken, Person.login)
         .join(Person, Person.id == PersonalToken.person_id)
-        .where(PersonalToken.token_hash == digest(text))
+        .where(PersonalToken.token_hash == token_hash(text))
     )
     row = found.one_or_none()
     if row is None or row[0].revoked_at is not None or row[0].expires_at <= now:
@@ -125,11 +130,6 @@ async def revoke(tx: AsyncSession, person: Person, token_id: int, *, surface: st
         row.revoked_at = now
         _audit(tx, row, person.login, surface, "token_revoked", now)
     return True
-
-
-def digest(text: str) -> str:
-    """What is kept of a token, or of a code: random, so that it needs neither salt nor stretching."""
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _working(person_id: int, now: float) -> tuple[ColumnElement[bool], ...]:

@@ -19,6 +19,7 @@ class Caller:
 
     person: Who | None = None
     scopes: frozenset[str] = frozenset()
+    token_id: int = 0
 
     @property
     def key(self) -> str:
@@ -56,4 +57,4 @@ async def _person(here: AppState, token: str) -> Caller | None:
     if found.used_at is None or found.used_at < now - USED_SECONDS:
         async with here.database.write() as tx:
             await note_use(tx, found.token_id, now)
-    return Caller(Who(found.person_id, found.login), found.scopes)
+    return Caller(Who(found.person_id, found.login), found.scopes, found.token_id)

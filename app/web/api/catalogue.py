@@ -8,12 +8,14 @@ from sqlalchemy import select
 from app.web.api.answers import AccountBrief, AccountPage, Me, RepositoryBrief, RepositoryPage
 from app.web.api.callers import OPERATOR, Caller
 from app.web.api.cursors import cursor, place
+from app.web.api.problems import Problem
 from app.web.api.reading import REPOSITORIES, repository_of
 from app.web.api.rights import Place
 from app.web.state import AppState
 from loops import operations
 from loops.accounts.accounts import Shown, listed
-from loops.store.tables import Installation, Repository
+from loops.accounts.personal_tokens import revoke
+from loops.store.tables import Installation, Person, Repository
 
 
 def me(caller: Caller) -> Me:
@@ -21,6 +23,16 @@ def me(caller: Caller) -> Me:
     if caller.person is None:
         return Me(OPERATOR, None, ())
     return Me("person", caller.person.login, tuple(sorted(caller.scopes)))
+
+
+async def end_token(here: AppState, caller: Caller) -> Me:
+    """Revoke the token of this call. Raises Problem for the operator's, which stands in the settings."""
+    if caller.person is None:
+        raise Problem(403, "the operator's token stands in the settings, and ends there")
+    async with here.database.write() as tx:
+        owner = await tx.get_one(Person, caller.person.id)
+        await revoke(tx, owner, caller.token_id, surface="api", now=here.clock())
+    return me(caller)
 
 
 async def accounts(here: AppState, caller: Caller, asked: Mapping[str, Any]) -> AccountPage:

@@ -88,6 +88,10 @@ async def _me(call: Call) -> Response:
     return json_of(catalogue.me(call.caller))
 
 
+async def _revoke(call: Call) -> Response:
+    return json_of(await catalogue.end_token(call.here, call.caller))
+
+
 async def _start(call: Call) -> Response:
     body: StartBody = await body_as(call.request, StartBody)
     wish = StartRequest(**{each.name: getattr(body, each.name) for each in fields(StartRequest)})
@@ -149,6 +153,7 @@ _TEXT: Final = Parameter("text", "Stands in the name.")
 
 OPERATIONS: Final = (
     Operation("GET", "/api/v1/me", "getMe", "Whom the token acts for.", _me, Me),
+    Operation("POST", "/api/v1/me/revoke", "endToken", "End this token, for good.", _revoke, Me),
     Operation(
         "POST",
         "/api/v1/sessions",

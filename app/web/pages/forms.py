@@ -12,6 +12,14 @@ FORM_BYTES: Final = 256 * 1024
 FIELDS: Final = 20
 
 
+def days_of(form: dict[str, list[str]]) -> int:
+    """How many days a token lasts. Raises ValueError."""
+    text = form.get("days", [""])[-1]
+    if not (text.isascii() and text.isdigit() and len(text) < 9):
+        raise ValueError("How many days does the token last? A whole number is needed.")
+    return int(text)
+
+
 async def fields_of(request: Request) -> dict[str, list[str]]:
     """What was filled in, by the names of the fields. Raises BodyTooLarge, starlette's ClientDisconnect, and ValueError
     for more fields than any form has."""

@@ -7,14 +7,14 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from app.bodies import BodyTooLarge
-from app.web.pages.forms import fields_of
+from app.web.pages.forms import days_of, fields_of
 from app.web.pages.render import page
 from app.web.pages.sessions import visitor
 from app.web.signin.gate import Visitor
 from app.web.signin.routes import people
 from app.web.state import app_state
 from github.webhooks.outcomes import Actor
-from loops.accounts.personal_tokens import DAYS, DEFAULT_DAYS, NAME, SCOPES, TokenRefused, create, listed, revoke
+from loops.accounts.personal_tokens import DAYS, DEFAULT_DAYS, NAME, SCOPES, create, listed, revoke
 from loops.sessions.known_accounts import remember_person
 from loops.store.tables import Person
 
@@ -42,16 +42,14 @@ async def make(request: Request) -> Response:
         return refused(request)
     try:
         form = await fields_of(request)
-        days = form.get("days", [""])[-1]
-        if not (days.isascii() and days.isdigit() and len(days) < 9):
-            raise TokenRefused("How many days does the token last? A whole number is needed.")
+        days = days_of(form)
         here = app_state(request)
         now = here.clock()
         async with here.database.write() as tx:
             await remember_person(tx, Actor(person.id, person.login), now)
             owner = await tx.get_one(Person, person.id)
             name, scopes = form.get("name", [""])[-1], form.get("scope", [])
-            made = await create(tx, owner, name=name, scopes=scopes, days=int(days), surface=SURFACE, now=now)
+            made = await create(tx, owner, name=name, scopes=scopes, days=days, surface=SURFACE, now=now)
     except (ValueError, BodyTooLarge) as error:
         return await _page(request, refusal=str(error), status=400)
     except ClientDisconnect:

@@ -48,9 +48,8 @@ def people(handler: Handler, *, stream: bool = False) -> Handler:
         except NotSignedIn:
             if stream:
                 return Response(status_code=401)
-            return RedirectResponse(
-                f"/signin?next={quote(request.url.path)}", 303, headers={"cache-control": "no-store"}
-            )
+            where = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+            return RedirectResponse(f"/signin?next={quote(where)}", 303, headers={"cache-control": "no-store"})
         except Closed as error:
             return _message("The pages are closed", str(error), 403)
         except GitHubError as error:

@@ -1,8 +1,13 @@
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from app.commands.sessions.shown import line_of
+from loops.operations import Happened
 from loops.store.database import Database
 from loops.store.states import SessionStatus
 from loops.store.tables import Session
@@ -70,3 +75,20 @@ def test_a_database_without_tables_is_said_in_words(
 @pytest.mark.parametrize("command", ["start", "show", "watch", "cancel", "list"])
 def test_every_command_explains_itself(greenloop: Greenloop, command: str) -> None:
     assert greenloop("session", command, "--help").exit_code == 0
+
+
+@pytest.mark.parametrize("command", ["list", "watch"])
+def test_a_reader_that_has_seen_enough_is_no_error(greenloop: Greenloop, command: str) -> None:
+    """As with `| head`, whose end is there before anything is printed."""
+    name = greenloop("session", "start", "7", "fix it").output.strip()
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = [sys.executable, "-m", "app", "session", command, *([name] if command == "watch" else [])]
+    ended = subprocess.run(words, stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert (ended.returncode, ended.stderr) == (141, b"")
+
+
+def test_what_agents_say_moves_no_terminal() -> None:
+    said = line_of(Happened(1, "assistant_completed", {"text": "done\x1b]0;owned\x07\u202e"}, 1.0))
+    assert said == f"{'assistant_completed':<20} done]0;owned"
