@@ -1,8 +1,9 @@
 """Everything GitHub knows of one commit's checks: check runs, suites, workflow runs, statuses, and what is required.
 
 Events are only hints; this is the truth. Reading it costs one query, a conditional request where a suite of Actions is
-another than it was, and one more for each workflow run that ran again; four conditional requests where GraphQL is not
-to be had. `github.checks.assemble` says what counts of it, `github.checks.verdict` what it means.
+another than it was and nothing of it is under way, and one more for each workflow run that ran again; four conditional
+requests where GraphQL is not to be had. `github.checks.assemble` says what counts of it, `github.checks.verdict` what
+it means.
 """
 
 import asyncio
@@ -10,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from github.checks.answers import read_run
+from github.checks.answers import read_run, suite_id_of
 from github.checks.assemble import assemble
 from github.checks.head_query import HeadAnswer, TooMany, ask_head
-from github.checks.model import ACTIONS, Required, Run, Snapshot
+from github.checks.model import ACTIONS, PASSING, Required, Run, Snapshot
 from github.client.errors import Forbidden, NotFound
 from github.client.queries import QueryUnavailable
 from github.client.repository import RepositoryHandle, quoted
@@ -25,12 +26,14 @@ MOST = 10_000  # of one commit's check runs, suites, runs and statuses; one that
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """What GitHub says of a commit, and of the pull request that was asked about with it."""
+    """What GitHub says of a commit, and of the pull request that was asked about with it. `whole` is False where its
+    workflow runs were left out."""
 
     sha: str
     answer: HeadAnswer
     runs: list[Run]
     attempts: Mapping[int, frozenset[int]]
+    whole: bool = True
 
     @property
     def pull(self) -> Pull | None:
@@ -62,18 +65,30 @@ async def snapshot(
 
 
 async def reported(
-    repository: RepositoryHandle, sha: str, *, number: int | None = None, max_age: float = 0.0
+    repository: RepositoryHandle,
+    sha: str,
+    *,
+    number: int | None = None,
+    max_age: float = 0.0,
+    without_runs_at_work: bool = False,
 ) -> Reported:
-    """What GitHub says of the commit, without what is required. Raises NotFound or Invalid."""
+    """What GitHub says of the commit, without what is required. Raises NotFound or Invalid.
+
+    `without_runs_at_work`: the workflow runs are not asked for while a job of theirs is under way and none has failed.
+    What they say besides (an attempt, a run's own conclusion, what it forgives) matters once the jobs have ended. Not
+    for a commit of the default branch: there runs may have begun that are not about it.
+    """
     told = repository.app.told
     kept = told.get(repository.id, RUNS, sha, UNCHANGING)
-    if kept is None:
+    if kept is None and not without_runs_at_work:
         answer, runs = await asyncio.gather(
             head_answer(repository, sha, number, max_age=max_age), _workflow_runs(repository, sha, max_age)
         )
     else:
         answer = await head_answer(repository, sha, number, max_age=max_age)
-        former, runs = kept[0]
+        if without_runs_at_work and _at_work(answer):
+            return Reported(sha, answer, [], {}, whole=False)
+        former, runs = kept[0] if kept else (None, [])
         if former != (_actions_suites(answer), _ids(answer)):
             runs = await _workflow_runs(repository, sha, max_age)
     told.forget(repository.id, RUNS, sha)
@@ -154,6 +169,15 @@ async def branch_rules(repository: RepositoryHandle, name: str, *, max_age: floa
         return [rule async for rule in repository.pages(f"rules/branches/{quoted(name)}", max_age=max_age)]
     except (NotFound, Forbidden):  # not on every GitHub Enterprise Server
         return []
+
+
+def _at_work(answer: HeadAnswer) -> bool:
+    """Whether a job of Actions is under way, in a suite that is as well, and those that have ended did so well."""
+    suites = {int(each["id"]) for each in _actions_suites(answer) if each.get("status") != "completed"}
+    jobs = [each for each in answer.check_runs if (each.get("app") or {}).get("slug") == ACTIONS]
+    under_way = [each for each in jobs if each.get("status") != "completed"]
+    ended_well = all(each.get("conclusion") in PASSING for each in jobs if each.get("status") == "completed")
+    return ended_well and any(suite_id_of(each) in suites for each in under_way)
 
 
 def _actions_suites(answer: HeadAnswer) -> list[dict[str, Any]]:

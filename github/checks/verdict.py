@@ -44,7 +44,7 @@ class HeadState:
 
     `excused` are the checks that are not green and do not count. `suffices`: it is RED only for checks that nobody
     requires; all that are required are green. `quiet`: it is RUNNING only until some seconds have passed without a
-    change.
+    change. `passing`: what is waited for is what is always waited for, and another thing with each check that ends.
     """
 
     verdict: Verdict
@@ -60,6 +60,7 @@ class HeadState:
     excused: tuple[Excused, ...] = ()
     suffices: bool = False
     quiet: bool = False
+    passing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,7 @@ def settle(
     if held_up or pending:
         what = _names(held_up) or "jobs that have not begun"
         if left > 0:
-            return state(Verdict.RUNNING, f"waiting for {what}", left)
+            return replace(state(Verdict.RUNNING, f"waiting for {what}", left), passing=True)
         if not red:
             return state(Verdict.OVERDUE, f"{what} did not end within {rules.longest_wait_minutes} minutes")
     anything = bool(snapshot.checks or snapshot.excused)
@@ -138,7 +139,7 @@ def settle(
     if now < quiet_at and left > 0 and not (red and all_begun):
         # a push starts suite after suite within seconds, and what comes later belongs to the same verdict
         waiting = state(Verdict.RUNNING, "waiting whether more checks begin", min(quiet_at - now, left))
-        return replace(waiting, quiet=True)
+        return replace(waiting, quiet=True, passing=True)
     late = ", ".join(f"`{each.name}`" for each in missing)
     if red and missing and not snapshot.conflicted and now < since + min(LATE_SECONDS, rules.longest_wait_minutes * 60):
         until = since + min(LATE_SECONDS, rules.longest_wait_minutes * 60) - now
@@ -152,7 +153,8 @@ def settle(
     if found.cancelled:
         return state(Verdict.CANCELLED, f"{_names(found.cancelled)} was cancelled or went stale and has to run again")
     if snapshot.undecided and now < since + UNDECIDED_SECONDS:
-        return state(Verdict.RUNNING, "waiting whether the pull request merges with its base", 2.0)
+        waiting = state(Verdict.RUNNING, "waiting whether the pull request merges with its base", 2.0)
+        return replace(waiting, passing=True)
     if snapshot.conflicted:
         return state(
             Verdict.CONFLICTED, "the pull request conflicts with its base, so GitHub starts no workflows for it"
@@ -170,6 +172,11 @@ def settle(
         return state(Verdict.NONE, f"this commit has no checks{' that count' * anything}{_but(found.excused)}")
     every = len(found.green) + len(found.excused)
     return state(Verdict.GREEN, f"{len(found.green)} of {every} checks passed{_but(found.excused)}")
+
+
+def is_at_work(state: HeadState) -> bool:
+    """Whether it is RUNNING, at least for a job of a workflow that has not ended."""
+    return state.verdict is Verdict.RUNNING and any(each.kind is Kind.JOB for each in state.running)
 
 
 def _sort(

@@ -118,7 +118,7 @@ def _started(run: Run) -> bool:
 def _waiting(state: HeadState, names: Sequence[str], left: float) -> HeadState:
     listed = ", ".join(f"`{name}`" for name in names[:NAMED]) or "the checks"
     words = f"waiting for {listed}, which has to run and has not begun"
-    return replace(state, verdict=Verdict.RUNNING, explanation=words, look_again=max(0.0, left))
+    return replace(state, verdict=Verdict.RUNNING, explanation=words, look_again=max(0.0, left), passing=False)
 
 
 def _unstarted(state: HeadState) -> HeadState:

@@ -50,7 +50,8 @@ async def fresh_state(loop: Loop, session: Session, sha: str, *, max_age: float 
         repository = await tx.get_one(Repository, session.repository_id)
     repo = loop.handle(repository)
     asked_at = loop.clock()
-    told = await reported(repo, sha, number=session.pull_number, max_age=max_age)
+    number = session.pull_number
+    told = await reported(repo, sha, number=number, max_age=max_age, without_runs_at_work=number is not None)
     pull = told.pull
     if pull is not None and await has_ended(loop.clock, loop.database, session, pull):
         return None
@@ -78,6 +79,9 @@ async def fresh_state(loop: Loop, session: Session, sha: str, *, max_age: float 
         return found, settled(found)
 
     found, state = await judged(queries.SOON, max_age)
+    if not told.whole and not verdict.is_at_work(state):
+        told = await reported(repo, sha, number=number, max_age=max(max_age, queries.STEP))
+        found, state = await judged(queries.SOON, max_age)
     if state.verdict in WELL:
         found, state = await judged(queries.STEP, queries.STEP)
     if state.quiet and state.red and await all_begun(loop, repo, session, found, base if pull else None):
@@ -157,6 +161,7 @@ def to_json(sha: str, state: verdict.HeadState, now: float) -> dict[str, Any]:
         "other": [_check(check) for check in (*state.awaiting, *state.cancelled)],
         "excused": [{**_check(each.check), "why": each.why} for each in state.excused],
         "suffices": state.suffices,
+        "passing": state.passing,
     }
 
 

@@ -131,6 +131,8 @@ async def status_comment_of(
     verdict = (await read_queue(tx, loop, turn_id=active.id)).get(active.id) if active else None
     web = f"{loop.web_url}/{repository.full_name}"
     checks = session.checks if session.checks and session.checks.get("sha") == session.head_sha else {}
+    # an edit for each check that ends would say nothing: the page has those
+    explanation = "" if checks.get("passing") else str(checks.get("explanation") or "")
     return status_comment.StatusComment(
         handle=loop.me.names[0],
         status=session.status,
@@ -155,7 +157,7 @@ async def status_comment_of(
         excused=tuple(status_comment.excused_lines(checks)),
         failing=tuple(status_comment.failing_names(checks)) if session.outcome != "green" else (),
         evidence=await evidence_of(tx, session.id, session.head_sha) if session.outcome != "green" else (),
-        explanation=public_text(str(checks.get("explanation") or ""), loop.web_urls),
+        explanation=public_text(explanation, loop.web_urls),
         answer=session.summary or "" if session.outcome == "answered" else "",
         plan=_steps(active) if active is not None and not session.cancel_by else (),
         notes=tuple(public_text(str(note), loop.web_urls) for note in session.notes),

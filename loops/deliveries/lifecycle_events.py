@@ -47,7 +47,7 @@ async def _tell_session(tx: AsyncSession, session: Session, news: LifecycleEvent
         if news.change not in (Change.PULL_OPENED, Change.PULL_READY) or session.pull_state is None:
             session.pull_state = PULL_STATES[news.change]
         if news.change is Change.PULL_READY and session.status in OPEN_SESSION:
-            session.pull_draft, session.ready_at, session.hint_at = False, now, now
+            session.pull_draft, session.ready_at = False, now
             await tx.flush()
             await make_due(tx, session.id, now)
     if news.change is Change.BRANCH_MOVED:

@@ -56,6 +56,7 @@ class Waits:
     box_silence: float
     box_look: float  # until a box that has not come for its turn is looked up
     first_look: float = 0.0  # after a push of ours: nothing has settled by then, and an event comes before
+    settle: float = 0.0  # after the pull request was made ready: as long nothing is decided
     stop_grace: float = 30.0
 
 
@@ -253,11 +254,9 @@ def _checks(now: SessionSnapshot, head: str) -> Action:
     if checks is None or checks.sha != head:
         due = _first_look(now, head)
         return LookAtChecks(head) if now.now >= due else Sleep(due)
-    if checks.asked_at < now.hint_at:
-        # suites, runs and checks report within a moment of each other: one look is for all of them
-        due = min(now.hint_at, now.now) + HINT_PAUSE
-        ours = checks.asked_at < max(now.pushed_at, now.ready_at)  # a push or a step of our own, which nothing follows
-        return LookAtChecks(head) if now.now >= due or ours else Sleep(due)
+    if checks.asked_at < max(now.hint_at, now.ready_at):
+        due = _next_look(now, checks)
+        return LookAtChecks(head) if now.now >= due else Sleep(due)
     match checks.state:
         case "green" | "none":
             outcome = Outcome.GREEN if checks.state == "green" else Outcome.NO_CHECKS
@@ -291,7 +290,17 @@ def _first_look(now: SessionSnapshot, head: str) -> float:
     return min(due, now.hint_at + HINT_PAUSE) if now.hint_at > now.pushed_at else due
 
 
+def _next_look(now: SessionSnapshot, checks: ChecksSnapshot) -> float:
+    """When a head is looked at again of which there is news since it was."""
+    due = [now.ready_at + now.waits.settle] if checks.asked_at < now.ready_at else []
+    if checks.asked_at < now.hint_at:
+        # suites, runs and checks report within a moment of each other: one look is for all of them
+        ours = checks.asked_at < now.pushed_at  # a push, which nothing follows
+        due.append(now.now if ours else min(now.hint_at, now.now) + HINT_PAUSE)
+    return min(due)
+
+
 def _pause(now: SessionSnapshot, checks: ChecksSnapshot, polls: int = 1) -> float:
     """Seconds between two looks without a webhook; the first one is after so many times the usual."""
-    idle = checks.asked_at - max(now.pushed_at, now.hint_at)
+    idle = checks.asked_at - max(now.pushed_at, now.ready_at, now.hint_at)
     return pause(now.waits.poll * polls, idle, now.waiting)

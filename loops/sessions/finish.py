@@ -56,7 +56,7 @@ async def mark_ready(loop: Loop, session: Session, _action: decide.MarkReady) ->
         await pulls.mark_ready(loop.handle(repository), session.pull_number, session.pull_node_id)
     async with loop.database.write() as tx:
         fresh = await locked(tx, Session, session.id)
-        fresh.pull_draft, fresh.ready_at, fresh.hint_at = False, ready_at, loop.clock()
+        fresh.pull_draft, fresh.ready_at = False, ready_at
 
 
 async def _has_open_turn(tx: AsyncSession, session_id: int) -> bool:

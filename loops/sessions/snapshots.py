@@ -36,7 +36,8 @@ def waits(options: LoopOptions, session: Session) -> Waits:
         poll=options.poll_seconds,
         box_silence=options.box_silence,
         box_look=min(BOX_LOOK_SECONDS, options.box_start_seconds),
-        first_look=min(checks.settle_seconds, options.poll_seconds),
+        settle=min(checks.settle_seconds, options.poll_seconds),
+        first_look=min(2 * checks.settle_seconds, options.poll_seconds),  # by then it is known whether any check comes
     )
 
 

@@ -31,6 +31,7 @@ _PARTS = [
     (re.compile(r"(heads|branches|compare|contents)/.*"), r"\1/…"),
 ]
 
+SETTLE_SECONDS = 1  # as in the demo, whose checks take about as long as these
 STORAGE = "/jobs/N.txt"
 Asked = list[tuple[str, int]]
 
@@ -67,7 +68,7 @@ def main() -> int:
 
     async def run() -> None:
         with tempfile.TemporaryDirectory() as folder:
-            async with house(Path(folder)) as home:
+            async with house(Path(folder), settle_seconds=SETTLE_SECONDS) as home:
                 await session(home, asked)
 
     httpx.AsyncHTTPTransport.handle_async_request = counted  # type: ignore[method-assign, assignment]

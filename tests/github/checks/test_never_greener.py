@@ -12,9 +12,9 @@ from typing import cast
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from github.checks.model import Check
-from github.checks.state import snapshot
-from github.checks.verdict import HeadState, Verdict, settle
+from github.checks.model import Check, Kind
+from github.checks.state import Reported, assembled, reported, required_checks, snapshot
+from github.checks.verdict import HeadState, Verdict, is_at_work, settle
 from github.client.repository import RepositoryHandle
 from github.repositories.config import Checks
 from tests.github.checks.any_commit import (
@@ -155,3 +155,28 @@ def test_every_state_comes_to_an_end(world: World) -> None:
     state = look(world, Checks(), False)
     assert state.verdict is not Verdict.RUNNING
     assert state.explanation
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(WORLDS, OPTIONAL)
+def test_a_job_that_is_under_way_says_without_its_run_what_it_says_with_it(world: World, optional: str) -> None:
+    world.runs = [run for run in world.runs if run.event not in OFF_TOPIC]  # none sits on a pull request's head
+    rules = Checks.model_validate({"optional": optional, "status_idle_minutes": 30})
+    github = cast(RepositoryHandle, GitHub(world, by_query=True))
+
+    async def asked(without_runs: bool) -> tuple[Reported, HeadState]:
+        told = await reported(github, "sha", without_runs_at_work=without_runs)
+        found = assembled(told, await required_checks(github, "main"), own_app_id=OWN)
+        return told, settle(found, rules, now=T0 + world.elapsed, since=T0)
+
+    less, state = asyncio.run(asked(True))
+    if less.whole or not is_at_work(state):
+        return
+    _, whole = asyncio.run(asked(False))
+
+    def said(checks: Sequence[Check]) -> set[tuple[int, str]]:
+        """Runs apart: one of which no job has begun is a line of its own where runs are told."""
+        return {(each.id, each.conclusion) for each in checks if each.kind is not Kind.WORKFLOW}
+
+    assert whole.verdict is Verdict.RUNNING
+    assert said(state.running) <= said(whole.running) and said(state.red) == said(whole.red)

@@ -43,6 +43,11 @@ def checks(state: str, *, asked: float = 200, again: float | None = None, sha: s
     return ChecksSnapshot(sha, state, asked_at=asked, look_again=again, explanation="why")
 
 
+MADE_READY = replace(
+    WATCHING, waits=replace(WAITS, settle=20), checks=checks("green"), draft=False, ready_at=201, now=201
+)
+
+
 @pytest.mark.parametrize(
     ("name", "picture", "action"),
     [
@@ -95,10 +100,13 @@ def checks(state: str, *, asked: float = 200, again: float | None = None, sha: s
             LookAtChecks("c1"),
         ),
         (
-            "what was made ready is looked at without a pause",
-            replace(WATCHING, checks=checks("green"), draft=False, ready_at=201, hint_at=201, now=201.1),
-            LookAtChecks("c1"),
+            "what was made ready is looked at once that can be decided",
+            replace(MADE_READY, now=201.1),
+            Sleep(221),
         ),
+        ("and not before it was looked at again", replace(MADE_READY, now=221), LookAtChecks("c1")),
+        ("at once where nothing has to settle", replace(MADE_READY, waits=WAITS, now=201.1), LookAtChecks("c1")),
+        ("or a moment after an event of it", replace(MADE_READY, hint_at=203, now=203.1), Sleep(203.3)),
         ("running checks are waited for", replace(WATCHING, checks=checks("running", again=230)), Sleep(230)),
         (
             "no hint in time: look anyway",
