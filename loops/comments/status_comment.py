@@ -177,7 +177,7 @@ def _what(comment: StatusComment) -> str:
     if comment.stopping:
         return f"{_sentence(comment.stopping)} The agent is being ended, and nothing more is published."
     if comment.active is None:
-        return _waiting(comment) if comment.status == "waiting" else ""
+        return _waiting(comment).strip() if comment.status == "waiting" else ""
     if comment.active in ("queued", "ready") or comment.waits:
         return f"{_sentence(comment.waits)} It goes on by itself." if comment.waits else "Its box is being made ready."
     return WORK.get(comment.kind, "An agent works on it.")

@@ -131,8 +131,9 @@ async def status_comment_of(
     verdict = (await read_queue(tx, loop, turn_id=active.id)).get(active.id) if active else None
     web = f"{loop.web_url}/{repository.full_name}"
     checks = session.checks if session.checks and session.checks.get("sha") == session.head_sha else {}
-    # an edit for each check that ends would say nothing: the page has those
-    explanation = "" if checks.get("passing") else str(checks.get("explanation") or "")
+    # no edit for each check that ends, nor while a moment passes after the last: the page has those
+    passing = checks.get("passing") or checks.get("state") in ("green", "none")
+    explanation = "" if passing else str(checks.get("explanation") or "")
     return status_comment.StatusComment(
         handle=loop.me.names[0],
         status=session.status,

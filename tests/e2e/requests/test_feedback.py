@@ -23,7 +23,9 @@ async def home(tmp_path: Path) -> AsyncIterator[House]:
 
 async def test_one_comment_tells_the_whole_story_from_the_first_reaction_to_the_end(tmp_path: Path) -> None:
     checked = tmp_path / "checked"
-    async with house(tmp_path, run=f"'until test -e {checked}; do sleep 0.05; done; {CHECK}'") as home:
+    async with house(
+        tmp_path, run=f"'until test -e {checked}; do sleep 0.05; done; {CHECK}'", settle_seconds=1
+    ) as home:
         made = calls(
             home, lambda method, template: method == "POST" and ("reactions" in template or "turns" in template)
         )
@@ -49,6 +51,8 @@ async def test_one_comment_tells_the_whole_story_from_the_first_reaction_to_the_
             "🔎 Waiting for the checks (after attempt 1 of 3)",
             "✅ Done: all checks are green (after attempt 1 of 3)",
         ]
+        passing = ("Waiting for `test`", "Waiting whether", "checks passed")
+        assert not [body for body in bodies if any(each in body for each in passing)], "an edit that says nothing new"
         assert all("`@greenloop stop`" in body for body in bodies[:-1])
         (comment,) = await home.bot_comments(number)
         turns = await home.turns()
