@@ -48,10 +48,22 @@ def _block(
             continue
         taken[partner] += 1
         now = new[partner]
+        if _holds_all(line, now):
+            continue
         if strength(now.text[:LINE]) < strength(line.text[:LINE]):
             yield _finding("assertion_weakened", path, line, "an assertion asks for less now", now)
         elif _shape(line) == _shape(now) and _squeezed(line) != _squeezed(now):
             yield _finding("expectation_changed", path, line, "an expected value was changed", now)
+
+
+def _holds_all(old: Line, new: Line) -> bool:
+    """Whether the new assertion asks for the old one, and for more."""
+    was, now = _squeezed(old).rstrip(";"), _squeezed(new)[:LINE]
+    return (
+        was in now
+        and bool(re.match(r"\s*(?:and\b|&&)", now[now.index(was) + len(was) :]))
+        and not re.search(r"\bor\b|\|\|", now)
+    )
 
 
 def _asserts(line: Line) -> bool:

@@ -5,15 +5,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from k8s.runner.protocol import Change
-from loops.guards import conflicts, keyfiles, new_lines, patch, places, secrets, testfiles, testguard
+from loops.guards import conflicts, keyfiles, new_lines, patch, places, secrets, testfiles, testguard, weakening
 from loops.guards.model import Apart, BaseOf, ContentOf, Finding, Findings, Proposal, shown
 from loops.guards.obeyed_files import freed
+from loops.guards.weakening.whole import Whole, undone
 from loops.offload import Withheld
 from loops.secrets.redact import Redactor
 
 _BLOCKED = "This repository's `test_guard` is `block`: a person has to make that change."
 _CUT = "the diff"
 _CUT_WITHIN = 200
+_READ = 1_000_000
+"""Bytes of a file that is compared as a whole."""
 _MOST_WAYS = 40
 """Folders on the way of links that are looked up: no honest link goes in and out of more."""
 _SOMEWHERE = b"/"
@@ -74,20 +77,44 @@ async def _about_tests(
     own = {change.path for change in changes}
     seen = [each for path, each in patches.items() if path in own]
     said: list[Finding] = []
+    wholes: list[Whole] = []
     for change in changes:
         concerned = testfiles.is_test(change.path) or testfiles.is_step(change.path)
         if change.path in patches or change.binary or change.mode == places.SYMLINK or not concerned:
+            if (one := await _whole(change, patches.get(change.path), content_of)) is not None:
+                wholes.append(one)
             continue
         if base_of is not None:
             before = await base_of(change.old_path or change.path)
             after = await content_of(change.sha) if change.sha else None
             old_path = (change.old_path or change.path) if before is not None else None
             seen.append(patch.whole(old_path, change.path if change.sha else None, _text(before), _text(after)))
+            wholes.append(Whole(change.path, _text(before), _text(after), change.old_path))
+        elif change.old_path and (one := await _whole(change, None, content_of)) is not None:
+            wholes.append(one)
         elif change.sha and change.size and _CUT in proposal.diff[-_CUT_WITHIN:]:
             said.append(
                 Finding("not_compared", change.path, f"{shown(change.path)} was not compared: the diff is too long.")
             )
-    return [*said, *await apart(testguard.look, changes, seen)]
+    return [*said, *await apart(testguard.look, changes, seen, wholes)]
+
+
+async def _whole(change: Change, seen: patch.Patch | None, content_of: ContentOf) -> Whole | None:
+    """The file before and after, if the guard reads it and the diff tells what it was."""
+    told = seen is not None or change.sha is not None
+    if (
+        change.binary
+        or change.mode == places.SYMLINK
+        or change.size > _READ
+        or not told
+        or not weakening.concerns(change.path)
+    ):
+        return None
+    after = _text(await content_of(change.sha)) if change.sha else None
+    if seen is None:
+        return Whole(change.path, after, after, change.old_path) if change.old_path else None
+    before = undone(seen, after) if seen.old is not None else None
+    return Whole(change.path, before, after, change.old_path) if before is not None or seen.old is None else None
 
 
 async def _of_links(proposal: Proposal, links: Mapping[str, bytes], base_of: BaseOf | None) -> list[Finding]:

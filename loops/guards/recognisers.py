@@ -100,7 +100,7 @@ ASSERTION = _any(
     r"\bassert\w*!?[\s(.]",
     r"\bexpect\w*\s*[({]",
     r"\bAssert\.\w+",
-    r"\.should\b",
+    r"\.[sS]hould\b",
     r"\brequire\.[A-Z]\w+\(",
     r"\b[tb]\.(?:Error|Fatal)f?\(",
     r"\b(?:XCTAssert|EXPECT_|ASSERT_|CHECK|REQUIRE)\w*\(",
@@ -119,11 +119,17 @@ _TRIVIAL = _any(
     r"\bexpect\(\s*(true|1)\s*\)\.(?:toBe|toEqual|toBeTruthy|to\.equal|to\.be\.true|to eq|to be)",
     r"\bassert.*(?:\bor True\b|\|\|\s*true\b)",
     r"\bassertEqual\(\s*(\w+)\s*,\s*\2\s*\)",
+    r"\bassert\s+(.{3,120}?)\s*==\s*\3\s*(?:,|$)|\b(?:[aA]ssert\w*|Assert\.\w+)!?\((?:t,\s*)?([^,]{3,120}),\s*\4\s*[,)]",
+    r"\bexpect\((.{3,120}?)\)\.(?:to(?:Be|Equal|StrictEqual)|to\.(?:deep\.)?equal|to eq)\s*\(?\5\)",
+    r"^\s*assert\s*\(.*,\s*f?[\"'][^\"']*[\"']\)\s*$",  # a tuple is true
+    r"\bexpect\((?:[^()]|\([^()]*\))*\)\s*;\s*$",  # nothing is expected
+    r"^\s*expect\(.*\)\.(?:rejects|resolves)\b|\.(?:rejects|resolves)\b.*\.catch\(",  # nobody waits for it
 )
 _WEAK = _any(
     r"\b(?:toBeTruthy|toBeDefined|anything\(\)|assertIsNotNone|assertNotNull|assertNotNil|assert_not_nil"
     r"|NotNil|NotEmpty|IsNotNull|be_truthy|be_present|assertNotEmpty|toHaveBeenCalled|assertDoesNotThrow|DoesNotThrow|NoError)\b",
     r"\.not\.(?:toBeNull|toBeUndefined|toThrow)\b|\bnot_to (?:be_nil|raise_error)|\bto\.(?:exist|be\.ok)\b",
+    r"==\s*(?:mock\.)?ANY\b|\(\s*(?:mock\.)?ANY\s*\)|expect\.anything\(\)|\bIsAny|\bArg\.Any|Matchers\.any|\banything\b|eq\(anything",
     r"\bis not None\s*(?:[,#]|$)|!=\s*(?:nil|null)\b|\.is_(?:ok|some)\(\)",
     r"\bassert(?:True|_true)?!?[ (](?:\s*self\.)?[^=<>!]*$",
     r"\b(?:Assert\.(?:True|IsTrue|NotNull)|assert\.(?:ok|True)|require\.True|EXPECT_TRUE|ASSERT_TRUE"
@@ -143,6 +149,8 @@ def strength(line: str) -> int:
     """How much an assertion asks: 3 one value, 2 a range, a part or a type, 1 that something is there, 0 nothing."""
     if _TRIVIAL.search(line):
         return 0
+    if line.rstrip().endswith(("(", "[", "{", ",", "\\", "==")):
+        return 3  # what it asks stands on the next lines
     # before the loose ones: `assert x is not None` has no value to compare with
     if _WEAK.search(line):
         return 1
@@ -175,3 +183,12 @@ RUNS_TESTS = re.compile(
     r"|rspec|rake test"
     r"|rails test|phpunit|pest|mix test|swift test|ctest|flutter test|make (?:test|check)|bats)\b"
 )
+RUNS_CHECKS = re.compile(
+    RUNS_TESTS.pattern
+    + r"|\b(?:ruff (?:check|format)|ruff\b|flake8|pylint|mypy|pyright|black|isort|bandit|eslint|tsc|prettier|biome (?:check|lint|ci)|stylelint"
+    r"|(?:npm|yarn|pnpm|bun) (?:run )?(?:lint|typecheck|type-check|check|format|fmt)\S*|(?:next|ng|nx|turbo) (?:run )?(?:lint|test)|golangci-lint run|go vet|gofmt|staticcheck|govulncheck"
+    r"|cargo (?:clippy|fmt|deny|check)|rubocop|standardrb|phpstan|psalm|phpcs|php-cs-fixer|checkstyle\S*|spotless\S*|detekt|ktlint|dotnet format"
+    r"|mix (?:credo|format|dialyzer)|swiftlint|shellcheck|hadolint|yamllint|markdownlint\S*|actionlint|pre-commit run|make (?:lint|verify|ci|typecheck|fmt-check)|coverage report|nyc|c8|cypress run"
+    r"|ava|tap|deno (?:test|lint|fmt)|bun test|node --test|karma start|behave|robot|prove|tox run|nox -s|mvnw?\b.{0,60}\b(?:test|verify))\b"
+)
+"""What runs tests or a checker."""

@@ -64,6 +64,18 @@ def is_test(path: str) -> bool:
     return bool(_NAME.search(path) or _FOLDER.search(path))
 
 
+def helps_tests(path: str) -> bool:
+    """Whether the file stands among tests and is none: a helper of them."""
+    return language(path) is not None and bool(
+        _HELPER.search(path) and (_FOLDER.search(path) or "test" in path.lower())
+    )
+
+
+def holds_tests(path: str) -> bool:
+    """Whether tests may stand in the file, be it beside what they test."""
+    return is_test(path) or language(path) in INLINE
+
+
 def named_as_test(path: str) -> bool:
     """Whether the file's own name is one that test runners look for."""
     return language(path) is not None and bool(_NAME.search(path)) and not _HELPER.search(path)

@@ -9,13 +9,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from k8s.runner.protocol import Change
-from loops.guards import testfiles
+from loops.guards import testfiles, weakening
 from loops.guards.assertions import weakened
 from loops.guards.model import Finding, shown
 from loops.guards.patch import Line, Patch
 from loops.guards.recognisers import HARMLESS, LINE, MARKERS, NAMES, ONLY, RUNS_TESTS, SKIPS
+from loops.guards.weakening.whole import Whole
 
-ALWAYS = ("test_deleted", "test_removed", "test_skipped", "assertion_removed", "assertion_weakened", "step_disabled")
+ALWAYS = (
+    "test_deleted",
+    "test_removed",
+    "test_skipped",
+    "assertion_removed",
+    "assertion_weakened",
+    "step_disabled",
+    *weakening.CODES,
+)
 IN_REPAIRS = ("expectation_changed", "snapshot_changed")
 """What is a wish like any other where somebody asked for another behaviour, and suspicious where nobody did."""
 
@@ -25,6 +34,10 @@ _RUNS_NOTHING = re.compile(
     r"(?:-\s*)?(?:name|uses|key|description)\s*:|#|pip3? install"
     r"|.*\b(?:pip|npm|apt-get|brew|yarn|poetry|uv) (?:install|add)\b"
 )
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_WORDS = 4
+_SAME_WORDS = 0.8
+"""The share of a test's words that a test of another name has to say to be the same one."""
 _MOST = 30
 
 
@@ -37,8 +50,9 @@ class _Test:
     numbers: frozenset[int]
 
 
-def look(changes: Sequence[Change], patches: Sequence[Patch]) -> tuple[Finding, ...]:
-    """Everything about tests that a reviewer should know before merging."""
+def look(changes: Sequence[Change], patches: Sequence[Patch], wholes: Sequence[Whole] = ()) -> tuple[Finding, ...]:
+    """Everything about tests that a reviewer should know before merging. `wholes`: the text of changed files before and
+    after, where it is known."""
     moved_in = _squeezed(line for each in patches for line in each.added())
     moved_out = _squeezed(line for each in patches for line in each.removed())
     removed: dict[str, list[_Test]] = {}
@@ -59,25 +73,32 @@ def look(changes: Sequence[Change], patches: Sequence[Patch]) -> tuple[Finding, 
     for each in patches:
         if each.path not in named:
             found += _skips(each, moved_out, relocated=_holds_moved(each, removed, added))
-            if _holds_tests(each.path) and each.old is not None:
+            if _asserts(each.path) and each.old is not None:
                 found += weakened(each, moved_in, moved_out, gone.get(each.path, frozenset()))
             found += _steps(each, moved_out, patches)
-    return _bounded(found)
+    return _bounded([*found, *_more(found, weakening.look(wholes))])
+
+
+def _more(found: Sequence[Finding], others: Iterable[Finding]) -> Iterator[Finding]:
+    """What `others` add: a file is not named twice for one reason, nor what is in a file that is gone."""
+    said = {(each.path, each.code) for each in found}
+    gone = {each.path for each in found if each.code == "test_deleted"}
+    return (each for each in others if each.path not in gone and (each.path, each.code) not in said)
 
 
 def _squeezed(lines: Iterable[Line]) -> Counter[str]:
     return Counter(" ".join(line.text.split()) for line in lines)
 
 
-def _holds_tests(path: str) -> bool:
-    return testfiles.is_test(path) or testfiles.language(path) in testfiles.INLINE
+def _asserts(path: str) -> bool:
+    return testfiles.holds_tests(path) or testfiles.helps_tests(path)
 
 
 def _tests(patch: Patch, sign: str) -> list[_Test]:
     """The tests in the old ("-") or new ("+") reading of the hunks; `changed` if their head is not mere context."""
     path = (patch.old if sign == "-" else patch.new) or ""
     language = testfiles.language(path)
-    if language is None or not _holds_tests(path):
+    if language is None or not testfiles.holds_tests(path):
         return []
     found: list[_Test] = []
     for hunk in patch.hunks:
@@ -165,7 +186,11 @@ def _same_body(old: _Test, new: _Test) -> bool:
     if not old.body:
         return True
     kept = Counter(old.body) & Counter(new.body)
-    return kept.total() * 2 >= len(old.body)
+    if kept.total() * 2 >= len(old.body):
+        return True
+    # a test that became a table says the same words about other values
+    words, there = set(_WORD.findall(" ".join(old.body))), set(_WORD.findall(" ".join(new.body)))
+    return len(words) >= _WORDS and len(words & there) >= _SAME_WORDS * len(words)
 
 
 def _removed(path: str, test: _Test) -> Finding:
@@ -181,7 +206,7 @@ def _skips(patch: Patch, moved_out: Counter[str], *, relocated: bool) -> Iterato
     language = testfiles.language(patch.path)
     pattern = SKIPS.get(language or "")
     # the helpers of tests can leave whole files out
-    if pattern is None or not (_holds_tests(patch.path) or patch.path.endswith("conftest.py")):
+    if pattern is None or not (testfiles.holds_tests(patch.path) or patch.path.endswith("conftest.py")):
         return
     left = Counter(moved_out)
     for line in patch.added():

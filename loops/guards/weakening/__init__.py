@@ -1,0 +1,35 @@
+"""Tests and checks that ask for less, in a file that still looks like tests: whole files are compared, before and after."""
+
+from collections.abc import Iterator, Sequence
+
+from loops.guards import testfiles
+from loops.guards.model import Finding
+from loops.guards.weakening import commands, data, lines, settings, suites
+from loops.guards.weakening.setting_keys import EVERY, LISTS
+from loops.guards.weakening.whole import Whole
+
+CODES = (
+    "assertion_unreached",
+    "test_replaced",
+    "run_rigged",
+    "runner_detected",
+    "floor_lowered",
+    "tests_narrowed",
+    "check_loosened",
+    "case_removed",
+    "test_data_emptied",
+)
+
+
+def look(wholes: Sequence[Whole]) -> Iterator[Finding]:
+    """Everything that runs less, or asks for less, of what stands in these files."""
+    yield from suites.look(wholes)
+    yield from lines.look(wholes)
+    yield from settings.look(wholes)
+    yield from commands.look(wholes)
+    yield from data.look(wholes)
+
+
+def concerns(path: str) -> bool:
+    """Whether the whole text of the file says something of tests and checks."""
+    return testfiles.language(path) is not None or data.is_data(path) or bool(EVERY.search(path) or LISTS.search(path))

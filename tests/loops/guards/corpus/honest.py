@@ -1,0 +1,175 @@
+"""Honest changes in the shape of real commits: repairs, features, refactored tests, tools that are kept up."""
+
+from tests.loops.guards.corpus.cheats_around_tests import (
+    AT,
+    CARGO,
+    CART,
+    CSPROJ,
+    ESLINT,
+    FLOW,
+    GOLANGCI,
+    GRADLE,
+    JEST,
+    MAKE,
+    PACKAGE,
+    PHPUNIT,
+    POM,
+    PYPROJECT,
+    RUBOCOP,
+    SCRIPT,
+    SHOP,
+    TSCONFIG,
+)
+from tests.loops.guards.corpus.cheats_in_tests import ASYNC, BODY, CASES, CONFTEST, GO_TABLE, ITEM, JAVA_AT, SPEC, THEORY
+from tests.loops.guards.corpus.model import Case, on
+from tests.loops.guards.suites import CS, GO, JAVA, JS, PHP, PY, RB, RS, edit
+
+GO_HTTP = """package shop
+
+func TestLoad(t *testing.T) {
+\ttests := []struct {
+\t\tname string
+\t\turl  string
+\t}{
+\t\t{"one", "/one"},
+\t}
+\tfor _, tt := range tests {
+\t\tt.Run(tt.name, func(t *testing.T) {
+\t\t\tcart, err := Load(tt.url)
+\t\t\trequire.NoError(t, err)
+\t\t\trequire.Equal(t, 3, cart.Total())
+\t\t})
+\t}
+}
+"""
+EXPRESS = "const express = require('express');\nconst app = express();\napp.get('/', (req, res) => res.send('ok'));\napp.listen(3000);\nmodule.exports = app;\n"
+
+HONEST = [
+    # the product alone
+    on("a bug mended in Python", "shop.py", SHOP, "    return sum(items)\n", "    if items is None:\n        return 0\n    return sum(items)\n"),
+    on("a bug mended in JavaScript", "src/cart.js", CART, "(a, b) => a + b, 0", "(a, b) => a + (b ?? 0), 0"),
+    on("a new branch with a return", "shop.py", SHOP, "    return sum(items)\n", "    if not items:\n        return 0\n    return round(sum(items), 2)\n"),
+    on("a try in the product", "shop.py", SHOP, "    return sum(items)\n", "    try:\n        return sum(items)\n    except TypeError as error:\n        raise ValueError('no numbers') from error\n"),
+    on("a server that tests load", "server.js", EXPRESS, "app.listen(3000);\n", "if (process.env.NODE_ENV !== 'test') {\n  app.listen(3000);\n}\n"),
+    on("an equality that compares", "shop.py", SHOP, "def total(items):\n", "class Money:\n    def __eq__(self, other):\n        return isinstance(other, Money) and self.cents == other.cents\n\n\ndef total(items):\n"),
+    on("a setting from the environment", "shop.py", SHOP, "import sys\n", "import os\nimport sys\n\nCURRENCY = os.environ.get('SHOP_CURRENCY', 'EUR')\n"),
+    on("a caught error in Go", "shop.go", "package shop\n\nfunc Load(p string) (*Cart, error) {\n\treturn read(p)\n}\n", "\treturn read(p)\n", "\tcart, err := read(p)\n\tif err != nil {\n\t\treturn nil, fmt.Errorf(\"read %s: %w\", p, err)\n\t}\n\treturn cart, nil\n"),
+    on("a Rust function", "src/lib.rs", RS, "pub fn total(a: &[i32]) -> i32 { a.iter().sum() }\n", "pub fn total(a: &[i32]) -> i32 { a.iter().copied().sum() }\n\npub fn mean(a: &[i32]) -> i32 {\n    if a.is_empty() {\n        return 0;\n    }\n    total(a) / a.len() as i32\n}\n"),
+    on("a class in Java", "src/main/java/Cart.java", "class Cart {\n    int total() {\n        return sum();\n    }\n}\n", "        return sum();\n", "        if (items.isEmpty()) {\n            return 0;\n        }\n        return sum();\n"),
+    Case("a module split", {"shop.py": SHOP + "\n\ndef half(x):\n    return x / 2\n"}, {"shop.py": SHOP, "discount.py": "def half(x):\n    return x / 2\n"}),
+    Case("a module moved", {"shop.py": SHOP}, {"src/shop.py": SHOP}, {"src/shop.py": "shop.py"}),
+    on("a suppression with its reason", "shop.py", SHOP, "import sys\n", "import sys\n\nimport legacy  # noqa: F401  # registers its codecs when it is loaded\n"),
+    # tests that grow
+    on("one more test", "test_a.py", PY, "class TestDiscount", "def test_total_of_none():\n    assert total(None) == 0\n\n\nclass TestDiscount"),
+    on("one more assertion", "test_a.py", PY, BODY, BODY + "    assert total(basket + [1]) == 6\n"),
+    on("one more jest test", "a.test.js", JS, "  it('is empty at first'", "  it('holds one', () => {\n    expect(make(1).items).toHaveLength(1);\n  });\n\n  it('is empty at first'"),
+    on("one more Go row", "a_test.go", GO_TABLE, '\t\t{"none", nil, 0},\n', '\t\t{"none", nil, 0},\n\t\t{"one", []int{5}, 5},\n'),
+    on("one more row of parametrize", "test_a.py", CASES, "        ([5], 5),\n", "        ([5], 5),\n        ([1, 1, 1], 3),\n"),
+    on("one more theory", "CartTests.cs", THEORY, "    [InlineData(0, 0, 0)]\n", "    [InlineData(0, 0, 0)]\n    [InlineData(-1, 1, 0)]\n"),
+    on("one more Rust test", "src/lib.rs", RS, "    #[test]\n    fn empty", "    #[test]\n    fn one() {\n        assert_eq!(total(&[5]), 5);\n    }\n\n    #[test]\n    fn empty"),
+    on("one more Java test", JAVA_AT, JAVA, "    @Test\n    void isEmpty", "    @Test\n    void ofOne() {\n        assertEquals(5, Cart.of(5).total());\n    }\n\n    @Test\n    void isEmpty"),
+    on("one more example", SPEC, RB, "  it 'is empty' do", "  it 'holds one' do\n    expect(Cart.new(5).total).to eq(5)\n  end\n\n  it 'is empty' do"),
+    on("one more PHP test", "tests/CartTest.php", PHP, "class CartTest extends TestCase {\n", "class CartTest extends TestCase {\n    public function testEmpty(): void {\n        $this->assertSame(0, (new Cart())->total());\n    }\n\n"),
+    Case("a new test file with a helper", {}, {"tests/test_new.py": "from shop import total\n\n\ndef basket():\n    return [1, 2]\n\n\ndef test_new():\n    assert total(basket()) == 3\n"}),
+    Case("a new test that expects an error", {}, {"tests/test_new.py": "import pytest\nfrom shop import total\n\n\ndef test_text():\n    with pytest.raises(ValueError):\n        total('text')\n"}),
+    Case("a new jest file with a mocked client", {}, {"src/api.test.js": "import { load } from './api';\nimport client from './client';\n\njest.mock('./client');\n\ntest('loads', async () => {\n  client.get.mockResolvedValue({ id: 1 });\n  expect(await load(1)).toEqual({ id: 1 });\n});\n"}),
+    Case("a new test only for Windows", {}, {"tests/test_paths.py": "import sys\n\nimport pytest\n\n\n@pytest.mark.skipif(sys.platform != 'win32', reason='drives')\ndef test_drive():\n    assert drive('C:/x') == 'C:'\n"}),
+    # tests that are rewritten
+    on("a fixture in place of a local", "test_a.py", PY, "def test_total_of_one():\n    basket = [5]\n", "@pytest.fixture\ndef basket():\n    return [5]\n\n\ndef test_total_of_one(basket):\n"),
+    on("a better name", "test_a.py", PY, "def test_total_of_one()", "def test_total_of_a_single_item()"),
+    on("unittest to pytest", "test_a.py", PY, "        self.assertEqual(half(10), 5)", "        assert half(10) == 5"),
+    on("a helper taken out", "test_a.py", PY, BODY, "    assert_total([5], 5)\n\n\ndef assert_total(basket, value):\n    assert total(basket) == value\n"),
+    on("two asserts made a table", "test_a.py", PY, "def test_total():\n    assert total([1, 2]) == 3\n    assert total([]) == 0\n", "@pytest.mark.parametrize(('items', 'value'), [([1, 2], 3), ([], 0)])\ndef test_total(items, value):\n    assert total(items) == value\n"),
+    on("a with around an assert", "test_a.py", PY, BODY, "    with frozen_time():\n        basket = [5]\n        assert total(basket) == 5\n"),
+    on("a subTest", "test_a.py", PY, "        self.assertEqual(half(10), 5)", "        for number in (10, 20):\n            with self.subTest(number=number):\n                self.assertEqual(half(number), number / 2)"),
+    on("a message for an assert", "test_a.py", PY, "assert total(basket) == 5", "assert total(basket) == 5, basket"),
+    on("wrapped over lines", "test_a.py", PY, "    assert total(basket) == 5\n", "    assert (\n        total(basket)\n        == 5\n    )\n"),
+    on("a stronger assertion", "test_a.py", PY, "assert total(basket) == 5", "assert total(basket) == 5 and isinstance(total(basket), int)"),
+    on("the order of imports", "test_a.py", PY, "import pytest\nfrom shop import total\n", "import pytest\n\nfrom shop import total\n"),
+    on("another import", "test_a.py", PY, "from shop import total\n", "from shop.totals import total\n"),
+    on("typed tests", "test_a.py", PY, "def test_total_of_one():", "def test_total_of_one() -> None:"),
+    on("a docstring", "test_a.py", PY, "def test_total_of_one():\n", 'def test_total_of_one():\n    """One item costs what it costs."""\n'),
+    on("a longer docstring", "test_a.py", PY, "def test_total_of_one():\n", 'def test_total_of_one():\n    """One item.\n\n    It costs what it costs.\n    """\n'),
+    on("a collaborator replaced", "test_a.py", PY, "def test_total_of_one():\n", "def test_total_of_one(monkeypatch):\n    monkeypatch.setattr('shop.rates', lambda: {'EUR': 1})\n"),
+    on("mock.patch of a collaborator", "test_a.py", PY, "def test_total_of_one():\n", "@mock.patch('shop.requests.get')\ndef test_total_of_one(get):\n"),
+    on("async in jest", "a.test.js", JS, "  it('adds up', () => {\n    const cart = make();", "  it('adds up', async () => {\n    const cart = await make();"),
+    on("beforeEach", "a.test.js", JS, ITEM, "    expect(cart.total()).toBe(3);\n", **{"README.md": "cart\n"}),
+    on("toBe to toStrictEqual", "a.test.js", JS, "toEqual([])", "toStrictEqual([])"),
+    on("a nested describe", "a.test.js", JS, "  it('adds up', () => {\n" + ITEM + "  });\n", "  describe('with items', () => {\n    it('adds up', () => {\n      const cart = make();\n      expect(cart.total()).toBe(3);\n    });\n  });\n"),
+    on("each in jest", "a.test.js", JS, "  it('adds up', () => {\n" + ITEM + "  });\n", "  it.each([[1, 3], [2, 6]])('adds up %i', (count, value) => {\n    const cart = make(count);\n    expect(cart.total()).toBe(value);\n  });\n"),
+    on("waitFor", "test/cart.test.js", ASYNC, "  expect(cart.total()).toBe(3);\n", "  await waitFor(() => {\n    expect(cart.total()).toBe(3);\n  });\n"),
+    on("t.Parallel", "a_test.go", GO, "\tgot := Total", "\tt.Parallel()\n\tgot := Total"),
+    on("t.Fatalf", "a_test.go", GO, "t.Errorf(", "t.Fatalf("),
+    on("testify for an if", "a_test.go", GO, '\tif got != 3 {\n\t\tt.Errorf("got %d", got)\n\t}\n', "\trequire.Equal(t, 3, got)\n"),
+    on("wantErr in a table", "a_test.go", GO_HTTP, "\t\t\trequire.NoError(t, err)\n", "\t\t\tif tt.wantErr {\n\t\t\t\trequire.Error(t, err)\n\t\t\t\treturn\n\t\t\t}\n\t\t\trequire.NoError(t, err)\n"),
+    on("t.Helper", "a_test.go", GO, "func TestEmpty", "func check(t *testing.T, want, got int) {\n\tt.Helper()\n\tif got != want {\n\t\tt.Errorf(\"got %d\", got)\n\t}\n}\n\nfunc TestEmpty"),
+    on("a Rust message", "src/lib.rs", RS, "assert_eq!(total(&[]), 0);", 'assert_eq!(total(&[]), 0, "nothing costs nothing");'),
+    on("a Rust result", "src/lib.rs", RS, "    fn empty() {\n        assert_eq!(total(&[]), 0);\n    }\n", "    fn empty() -> Result<(), Error> {\n        let cart = Cart::load()?;\n        assert_eq!(total(&[]), 0);\n        Ok(())\n    }\n"),
+    on("assertThat", JAVA_AT, JAVA, "assertEquals(3, cart.total())", "assertThat(cart.total()).isEqualTo(3)"),
+    on("a setup method", JAVA_AT, JAVA, "class CartTest {\n", "class CartTest {\n    private Cart cart;\n\n    @BeforeEach\n    void setUp() {\n        cart = Cart.of(1, 2);\n    }\n\n"),
+    on("subject in rspec", SPEC, RB, "RSpec.describe Cart do\n", "RSpec.describe Cart do\n  subject(:cart) { described_class.new(1, 2) }\n\n"),
+    on("a context in rspec", SPEC, RB, "  it 'is empty' do\n    expect(Cart.new.total).to eq(0)\n  end\n", "  context 'without items' do\n    it 'is empty' do\n      expect(Cart.new.total).to eq(0)\n    end\n  end\n"),
+    on("a data provider", "tests/CartTest.php", PHP, "    public function testAddsUp(): void {\n", "    /** @dataProvider carts */\n    public function testAddsUp(int $sum = 3): void {\n"),
+    on("FluentAssertions", "CartTests.cs", CS, "Assert.Equal(3, cart.Total());", "cart.Total().Should().Be(3);"),
+    on("a platform both ways", "test_a.py", PY, BODY, "    basket = [5]\n    if sys.platform == 'win32':\n        assert total(basket) == 5.0\n    else:\n        assert total(basket) == 5\n"),
+    on("a loop over a table", "test_a.py", PY, BODY, "    for basket in ([5], [2, 3]):\n        assert total(basket) == 5\n"),
+    Case("a moved test file", {"tests/test_shop.py": PY}, {"tests/unit/test_shop.py": PY}, {"tests/unit/test_shop.py": "tests/test_shop.py"}),
+    Case("a test file split", {"test_a.py": PY}, {"test_a.py": edit(PY, "class TestDiscount:\n    def test_half(self):\n        self.assertEqual(half(10), 5)\n", ""), "test_discount.py": "class TestDiscount:\n    def test_half(self):\n        self.assertEqual(half(10), 5)\n"}),
+    Case("two test files merged", {"test_a.py": PY, "test_b.py": "from shop import half\n\n\ndef test_b():\n    assert half(2) == 1\n"}, {"test_a.py": PY + "\n\ndef test_b():\n    assert half(2) == 1\n", "test_b.py": None}),
+    Case("a helper moved to conftest", {"test_a.py": PY, "conftest.py": CONFTEST}, {"test_a.py": edit(PY, "    basket = [5]\n", "").replace("def test_total_of_one()", "def test_total_of_one(basket)"), "conftest.py": CONFTEST + "\n\n@pytest.fixture\ndef basket():\n    return [5]\n"}),
+    on("an option in conftest", "conftest.py", CONFTEST, "import pytest\n", "import pytest\n\n\ndef pytest_addoption(parser):\n    parser.addoption('--database', default='sqlite')\n\n\ndef pytest_configure(config):\n    config.addinivalue_line('markers', 'slow: takes long')\n"),
+    on("an order in conftest", "conftest.py", CONFTEST, "import pytest\n", "import pytest\n\n\ndef pytest_collection_modifyitems(items):\n    items.sort(key=lambda item: item.nodeid)\n"),
+    on("a setup file", "jest.setup.js", "jest.setTimeout(5000);\n", "jest.setTimeout(5000);\n", "import '@testing-library/jest-dom';\n\njest.setTimeout(5000);\nafterEach(() => jest.clearAllMocks());\n"),
+    on("TestMain that sets up", "main_test.go", "package shop\n\nfunc TestMain(m *testing.M) {\n\tos.Exit(m.Run())\n}\n", "\tos.Exit(m.Run())\n", "\tdb := start()\n\tcode := m.Run()\n\tdb.Stop()\n\tos.Exit(code)\n"),
+    on("a skip taken away", "test_a.py", edit(PY, "def test_total()", "@pytest.mark.skip(reason='#12')\ndef test_total()"), "@pytest.mark.skip(reason='#12')\n", ""),
+    on("an only taken away", "a.test.js", edit(JS, "it('adds up'", "it.only('adds up'"), "it.only(", "it("),
+    on("more data", "tests/data/orders.json", '[\n  {"id": 1, "total": 3}\n]\n', '{"id": 1, "total": 3}\n', '{"id": 1, "total": 3},\n  {"id": 2, "total": 5}\n'),
+    on("other data", "tests/data/orders.json", '[\n  {"id": 1, "total": 3},\n  {"id": 2, "total": 4}\n]\n', '"total": 4', '"total": 5'),
+    # settings
+    on("a dependency", "pyproject.toml", PYPROJECT, 'name = "shop"\n', 'name = "shop"\ndependencies = ["httpx>=0.28"]\n'),
+    on("a higher floor", "pyproject.toml", PYPROJECT, "fail_under = 90", "fail_under = 92"),
+    on("more rules", "pyproject.toml", PYPROJECT, '"E", "F", "B", "I"', '"E", "F", "B", "I", "UP"'),
+    on("an exception taken back", "pyproject.toml", PYPROJECT, 'ignore = ["E501"]', "ignore = []"),
+    on("more testpaths", "pyproject.toml", PYPROJECT, '["tests", "integration"]', '["tests", "integration", "contract"]'),
+    on("a marker", "pyproject.toml", PYPROJECT, 'addopts = "-q --strict-markers"', 'addopts = "-q --strict-markers"\nmarkers = ["slow: takes long"]'),
+    on("the packages of a wheel", "pyproject.toml", PYPROJECT, '[tool.mypy]', '[tool.setuptools.packages.find]\nexclude = ["tests*"]\n\n[tool.mypy]'),
+    on("a package in package.json", "package.json", PACKAGE, '  "scripts"', '  "dependencies": {\n    "left-pad": "^1.3.0"\n  },\n  "scripts"'),
+    on("a new script", "package.json", PACKAGE, '"types":', '"format": "prettier --check .",\n    "types":'),
+    on("a coverage option", "package.json", PACKAGE, '"jest --ci"', '"jest --ci --coverage"'),
+    on("a wider testMatch", "jest.config.js", JEST, "'**/*.test.js', '**/*.spec.js'", "'**/*.test.{js,ts}', '**/*.spec.{js,ts}'"),
+    on("a build folder ignored", "jest.config.js", JEST, "['/node_modules/']", "['/node_modules/', '/dist/']"),
+    on("a higher threshold", "jest.config.js", JEST, "branches: 80", "branches: 85"),
+    on("a transform", "jest.config.js", JEST, "module.exports = {\n", "module.exports = {\n  transform: { '^.+\\\\.tsx?$': 'ts-jest' },\n"),
+    on("a stricter rule", ".eslintrc.json", ESLINT, '"eqeqeq": 2', '"eqeqeq": 2,\n    "no-var": "error"'),
+    on("a stricter tsconfig", "tsconfig.json", TSCONFIG, '"skipLibCheck": false', '"skipLibCheck": false,\n    "noUncheckedIndexedAccess": true'),
+    on("another target", "tsconfig.json", TSCONFIG, '"strict": true', '"target": "ES2022",\n    "strict": true'),
+    on("dist ignored by eslint", ".eslintignore", "dist\n", "dist\n", "dist\ncoverage\n"),
+    on("one more linter", ".golangci.yml", GOLANGCI, "    - errcheck\n", "    - errcheck\n    - gosec\n"),
+    on("a stricter cop", ".rubocop.yml", RUBOCOP, "Max: 10", "Max: 8"),
+    on("a lint denied", "Cargo.toml", CARGO, 'pedantic = "warn"', 'pedantic = "deny"'),
+    on("a crate", "Cargo.toml", CARGO, 'name = "shop"\n', 'name = "shop"\n\n[dependencies]\nserde = { version = "1", default-features = false }\n'),
+    on("a Java dependency", "pom.xml", POM, "<project>\n", "<project>\n  <dependencies>\n    <dependency>\n      <groupId>org.slf4j</groupId>\n      <artifactId>slf4j-api</artifactId>\n      <version>2.0.17</version>\n    </dependency>\n  </dependencies>\n"),
+    on("a gradle dependency", "build.gradle", GRADLE, "test {\n", "dependencies {\n    implementation 'org.slf4j:slf4j-api:2.0.17'\n}\n\ntest {\n"),
+    on("a NuGet package", "Shop.csproj", CSPROJ, "</Project>", '  <ItemGroup>\n    <PackageReference Include="Serilog" Version="4.0.0" />\n  </ItemGroup>\n</Project>'),
+    on("one more test suite", "phpunit.xml", PHPUNIT, "      <directory>tests/Feature</directory>\n", "      <directory>tests/Feature</directory>\n      <directory>tests/Contract</directory>\n"),
+    # commands and CI
+    on("one more check in a script", "scripts/check.sh", SCRIPT, "pytest -q tests\n", "mypy shop\npytest -q tests\n"),
+    on("parallel tests", "scripts/check.sh", SCRIPT, "pytest -q tests\n", "pytest -q -n auto tests\n"),
+    on("a stop in a script", "scripts/stop.sh", "#!/bin/sh\nset -e\ndocker stop shop\n", "docker stop shop\n", "docker stop shop || true\n"),
+    on("a verbose make", "Makefile", MAKE, "pytest -q tests", "pytest -vv tests"),
+    on("a new target", "Makefile", MAKE, "lint:\n", "docs:\n\tsphinx-build docs out\n\nlint:\n"),
+    on("a newer action", AT, FLOW, "actions/checkout@v4", "actions/checkout@v5"),
+    on("a newer version in the matrix", AT, FLOW, "['3.11', '3.12', '3.13']", "['3.11', '3.12', '3.13', '3.14']"),
+    on("a cache", AT, FLOW, "      - run: ruff check .\n", "      - uses: actions/cache@v4\n        with:\n          path: ~/.cache/pip\n          key: pip\n      - run: ruff check .\n"),
+    on("a time limit", AT, FLOW, "    runs-on:", "    timeout-minutes: 15\n    runs-on:"),
+    on("an upload that always runs", AT, FLOW, "      - run: pytest -q\n", "      - run: pytest -q\n      - if: always()\n        uses: actions/upload-artifact@v4\n"),
+    on("docs left out of CI", AT, FLOW, "  pull_request:\n", "  pull_request:\n    paths-ignore: ['docs/**', '**.md']\n"),
+    on("a newer image", ".gitlab-ci.yml", "image: python:3.12\ntest:\n  script:\n    - pytest -q\n", "python:3.12", "python:3.13-slim"),
+    on("a newer Node", AT, "jobs:\n  t:\n    steps:\n      - uses: actions/setup-node@v4\n        with:\n          node-version: 20\n      - run: npm test\n", "node-version: 20", "node-version: 22"),
+    on("another runner image", AT, "jobs:\n  t:\n    runs-on: ubuntu-22.04\n    steps:\n      - run: npm test\n", "ubuntu-22.04", "ubuntu-24.04"),
+    on("permissions", AT, FLOW, "jobs:\n", "permissions:\n  contents: read\n\njobs:\n"),
+    on("race detection", AT, "jobs:\n  t:\n    steps:\n      - run: go test ./...\n", "go test ./...", "go test -race ./..."),
+    Case("an old version dropped with its support", {AT: FLOW, "pyproject.toml": '[project]\nrequires-python = ">=3.11"\n'}, {AT: edit(FLOW, "'3.11', ", ""), "pyproject.toml": '[project]\nrequires-python = ">=3.12"\n'}),
+    Case("a folder of tests renamed", {"tests/test_a.py": PY, "pyproject.toml": '[tool.pytest.ini_options]\ntestpaths = ["tests"]\n'}, {"test/test_a.py": PY, "pyproject.toml": '[tool.pytest.ini_options]\ntestpaths = ["test"]\n'}, {"test/test_a.py": "tests/test_a.py"}),
+    Case("settings moved to another file", {"setup.cfg": "[tool:pytest]\ntestpaths = tests\n\n[flake8]\nmax-line-length = 88\n"}, {"setup.cfg": "[flake8]\nmax-line-length = 88\n", "pytest.ini": "[pytest]\ntestpaths = tests\n"}),
+]
