@@ -76,6 +76,8 @@ def look(changes: Sequence[Change], patches: Sequence[Patch], wholes: Sequence[W
             if _asserts(each.path) and each.old is not None:
                 found += weakened(each, moved_in, moved_out, gone.get(each.path, frozenset()))
             found += _steps(each, moved_out, patches)
+    kept = weakening.kept(wholes)
+    found = [each for each in found if each.code != "assertion_removed" or each.path not in kept]
     return _bounded([*found, *_more(found, weakening.look(wholes))])
 
 

@@ -5,8 +5,11 @@ from collections.abc import Iterator, Sequence
 from loops.guards import testfiles
 from loops.guards.model import Finding
 from loops.guards.weakening import commands, data, lines, settings, suites
+from loops.guards.weakening.suites import kept
 from loops.guards.weakening.setting_keys import EVERY, LISTS
 from loops.guards.weakening.whole import Whole
+
+__all__ = ["CODES", "concerns", "kept", "look"]
 
 CODES = (
     "assertion_unreached",

@@ -19,7 +19,11 @@ NEVER = re.compile(
     r"|^(?:async )?for\b.*(?:\[:0\]|\[0:0\]|\.slice\(0,\s*0\)|\.take\(0\)|\.first\(0\)|islice\(.*,\s*0\))|^\(?\w*\[:?0?\]\)?\.(?:each_none)\b"
     r"|^\(?\[\]\)?\.(?:each|forEach|map)\b|^(?:0|zero)\.times\b|^for\s*\(.*;\s*(?:false|\w+\s*<\s*0)\s*;"
 )
-CONDITION = re.compile(r"^\}?\s*(?:if|elif|else if|elsif|unless)\b")
+CONDITION = re.compile(
+    r"^\}?\s*(?:if|elif|else if|elsif|unless)\b"
+    r"|^(?:setTimeout|setImmediate|setInterval|process\.nextTick|queueMicrotask|requestAnimationFrame)\(|^go func\(|^(?:new )?Thread\("
+)
+"""What runs under a condition, or when the test may be over."""
 OTHERWISE = re.compile(r"^\}?\s*(?:else|elif|elsif)\b")
 TRY = re.compile(r"^(?:try|begin)\b\s*[{:]?\s*$|^(?:\S+\s+){0,3}=?\s*try\s*\{$")
 SUPPRESS = re.compile(r"\bsuppress\(.*\b(?:AssertionError|Exception|BaseException)\b")
@@ -41,7 +45,9 @@ _OUT = (
     r"|pytest\.(?:exit|skip)\(|self\.skipTest\(|break\b|continue\b|runtime\.Goexit\()"
 )
 ENDS = re.compile(rf"^{_OUT}")
-ONE_LINE_END = re.compile(rf"^(?:if|unless)\b.*[\s:{{)]{_OUT}")
+ONE_LINE_END = re.compile(
+    rf"^(?:if|unless)\b.*[\s:{{)]{_OUT}|^(?:Assum\w+\.)?(?:assumeTrue|assumeFalse|assumeThat|assumingThat)\("
+)
 _FALSE_AND = re.compile(rf"^{_FALSE}\s*(?:&&|and)\s")
 
 
@@ -76,9 +82,10 @@ def core_of(text: str) -> tuple[str, str]:
         start -= 1
         head, core = text[:start], text[start:]
     state = "reached"
-    if re.search(r"\btry\s*\{", head) or re.search(
-        r"\brescue\b|\.catch\(\s*\(?\w*\)?\s*=>\s*(?:\{\s*\}|null|undefined)", core
-    ):
+    if re.search(
+        r"\btry\s*[{?]|\b(?:runCatching|catchThrowable|catchError|allSettled)\b|\w+\s+\w+\s*=[^=].*[-=]>\s*\{?\s*$",
+        head,
+    ) or re.search(r"\brescue\b|\.catch\(\s*\(?\w*\)?\s*=>\s*(?:\{\s*\}|null|undefined)", core):
         state = "never reached"
     elif _FALSE_AND.match(head) or re.match(rf"(?:if|while)\b[\s(]*{_FALSE}[\s)]*[:{{]?\s*$", head):
         state = "never reached"

@@ -11,7 +11,7 @@ from loops.guards.weakening.patterns import covered
 from loops.guards.weakening.whole import Whole
 
 _SCRIPT = re.compile(
-    r"(?i)\.(?:sh|bash|zsh|ps1|cmd|bat)$|(?:^|/)(?:bin|scripts?|hack|tools?|ci|build)/[^/.]+$|(?:^|/)(?:rakefile|tasks\.py|fabfile\.py|dockerfile[\w.-]*|build\.sh|[\w.-]+\.mk|dodo\.py|lefthook\.ya?ml|docker-compose[\w.-]*\.ya?ml|earthfile|procfile)$"
+    r"(?i)\.(?:sh|bash|zsh|ps1|cmd|bat)$|(?:^|/)(?:bin|scripts?|hack|tools?|ci|build)/[^/.]+$|(?:^|/)(?:rakefile|tasks\.py|fabfile\.py|dockerfile[\w.-]*|build\.sh|[\w.-]+\.mk|dodo\.py|lefthook\.ya?ml|composer\.json|deno\.jsonc?|mix\.exs|\.pre-commit-config\.ya?ml|docker-compose[\w.-]*\.ya?ml|earthfile|procfile)$"
 )
 _STRICT = re.compile(
     r"^(?:--strict\S*|-Werror\S*|-W|error|-D|warnings|--deny\S*|-race|--race|--check\S*|--fail\S*|--cov-fail-under\S*|--max-warnings\S*|--all-targets|--all-features|--workspace"
@@ -29,6 +29,7 @@ _NARROWS = re.compile(
 )
 _HIDES = re.compile(
     r"\|\|\s*(?:true|:|exit 0|echo\b|/bin/true|return 0|printf\b|\(exit 0\)|cmd /c|ver\b|\w+=)|;\s*(?:true|exit 0|:)\s*[\"')]*\s*$|\|\s*(?:tee|cat|head|tail|grep|sed|awk)\b|&\s*$|^!\s|^-(?=\w)|\bif\b.*;\s*then|2>\s*&1\s*>\s*/dev/null\s*&|>\s*/dev/null\s*2>&1\s*\|\|"
+    r"|^(?:\[{1,2}\s|test\s).*(?:&&|\|\|)"
     r"|^\s*(?:echo|printf|:|true|#)\s|\bexec\s+true"
 )
 _FORGIVES = re.compile(
@@ -139,6 +140,8 @@ def _less(tool: str, old: Sequence[str], new: Sequence[str]) -> str:
             and each not in (".", "./...")
             and (re.split(r"[=:]", each)[0] not in stems or _number(each) > _number_of(new, each))
         ):
+            return f"without {each}"
+        if each.endswith("=max") and not any(one.endswith("=max") for one in new):
             return f"without {each}"
     for each in gained:
         if (

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from loops.guards import testfiles
 from loops.guards.model import Finding, shown
 from loops.guards.recognisers import ASSERTION, LINE, NAMES
+from loops.guards.weakening.blocks import FAILS
 from loops.guards.weakening.signs import HOOKS, SETTLED, SIGNS, STARTS_SERVER, Where
 from loops.guards.weakening.whole import Whole, fresh
 
@@ -35,6 +36,8 @@ def look(wholes: Sequence[Whole]) -> Iterator[Finding]:
         new = fresh(each)
         yield from _signs(each, new)
         yield from _equal(each, new)
+        yield from _tolerant(each, new)
+        yield from _conditions(each)
         if testfiles.is_test(each.path) or HOOKS.search(each.path):
             yield from _stand_ins(each, new, wholes)
 
@@ -50,6 +53,10 @@ def _signs(whole: Whole, new: Sequence[tuple[int, str]]) -> Iterator[Finding]:
             if _COMMENT.match(text) and sign.code != "check_loosened":
                 continue
             if sign.code == "check_loosened" and (whole.old is None or _explained(text, match.end())):
+                continue
+            if sign.what.startswith("compiles") and not re.search(
+                r"\bmod \w*tests?\b", " ".join(after[at - 1 : at + 1])[: 2 * LINE]
+            ):
                 continue
             if sign.where == "old test" and not _in_old_test(whole, at):
                 continue
@@ -100,6 +107,47 @@ def _equal(whole: Whole, new: Sequence[tuple[int, str]]) -> Iterator[Finding]:
             if _TRUE.search(first):
                 said = f"{shown(whole.path)} line {at} makes a value equal to everything: {shown(text[:90])}."
                 yield Finding("run_rigged", whole.path, said, at)
+
+
+def _tolerant(whole: Whole, new: Sequence[tuple[int, str]]) -> Iterator[Finding]:
+    """A decorator of tests that is new and catches what they raise."""
+    if not testfiles.is_test(whole.path):
+        return
+    after = whole.after()
+    marks = {line[1:].split("(")[0] for _, line in new if line.startswith("@")}
+    for at, line in new:
+        match = re.match(r"def (\w+)\(", line)
+        if match and match[1] in marks:
+            body = [each.strip()[:LINE] for each in after[at : at + 15]]
+            if any(re.match(r"except\b(?!.*\bSkip)", each) for each in body) and not any(
+                each.startswith("raise") for each in body
+            ):
+                said = f"{shown(whole.path)} line {at} catches what tests raise: {shown(line[:90])}."
+                yield Finding("run_rigged", whole.path, said, at)
+
+
+def _conditions(whole: Whole) -> Iterator[Finding]:
+    """The condition of a failure, which is the assertion where a language has no other."""
+    if whole.old is None or not testfiles.is_test(whole.path):
+        return
+    was, now = _guards(whole.before()), _guards(whole.after())
+    gone = [each for each in was if each not in now]
+    for (at, text), (_, old) in zip(
+        [each for each in now.items() if each[0] not in was], [(one, was[one]) for one in gone], strict=False
+    ):
+        if ("!=" in old and "!=" not in text and "!" not in text) or text.count("&&") > old.count("&&"):
+            said = f"{shown(whole.path)}: a failure asks for more now: {shown(old[:80])} became {shown(text[:80])}."
+            yield Finding("assertion_weakened", whole.path, said, None if at is None else None)
+
+
+def _guards(lines: Sequence[str]) -> dict[str, str]:
+    """The conditions under which a test fails."""
+    found: dict[str, str] = {}
+    for at, line in enumerate(lines[:-1]):
+        text = line.strip()[:LINE]
+        if text.startswith("if ") and FAILS.search(lines[at + 1][:LINE]):
+            found[text] = text
+    return found
 
 
 def _stand_ins(whole: Whole, new: Sequence[tuple[int, str]], wholes: Sequence[Whole]) -> Iterator[Finding]:

@@ -52,6 +52,7 @@ class _Block:
     ended: str = LIVE
     ended_at: int = -1
     asserts: bool = False
+    case: Case | None = None
     otherwise: bool = False
 
 
@@ -105,10 +106,10 @@ class _Reading:
                 self._cases.append(Case(name, at + 1, self._within(), self._collected()))
                 marked = -_MARKER_REACH - 1
                 group = re.match(r"x?f?(?:describe|context|suite)\b|class\b", text)
-                self._stack.append(_Block(indent, "group" if group else "test", at))
+                self._stack.append(_Block(indent, "group" if group else "test", at, case=self._cases[-1]))
             elif indent == 0 and (top := TOP.match(text)):
                 self._cases.append(Case(top[1], at + 1))
-                self._stack.append(_Block(indent, "helper", at))
+                self._stack.append(_Block(indent, "helper", at, case=self._cases[-1]))
             else:
                 self._line(at, indent, text)
         return self._settled()
@@ -183,7 +184,9 @@ class _Reading:
         for block in self._stack:
             block.asserts = True
         fails = bool(FAILS.search(text))
-        self._asserts.append(_Assertion(self._cases[-1], " ".join(text.split()), state, tuple(self._stack), fails))
+        around = [block.case for block in self._stack if block.case is not None and block.kind != "group"]
+        for case in around or self._cases[-1:]:
+            self._asserts.append(_Assertion(case, " ".join(text.split()), state, tuple(self._stack), fails))
 
     def _settled(self) -> list[Case]:
         for each in self._asserts:

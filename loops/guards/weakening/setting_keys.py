@@ -4,10 +4,10 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["tests", "leaves", "floor", "ceiling", "on", "off", "rules"]
+Kind = Literal["tests", "leaves", "floor", "ceiling", "on", "off", "rules", "image"]
 """What it means for a setting to ask for less. "tests": it names where tests are, and loses some. "leaves": it names what is
 left out, and gains some. "floor" and "ceiling": a number falls, or rises. "on" and "off": a switch. "rules": it names rules
-that hold, and loses some."""
+that hold, and loses some. "image": it names a container image, and another one than before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,20 @@ _LOOSER = "check_loosened"
 _ANY = r"[^/]+"
 
 KEYS = (
+    _key(
+        r"\.golangci\.(?:ya?ml|toml|json)|detekt[\w.-]*\.ya?ml|\.?clippy\.toml|\.swiftlint\.ya?ml",
+        r"threshold|max-\w[\w-]*|min-complexity|line-length|lines|statements|[\w-]*-threshold|allowed\w*|maxIssues|warning|error",
+        "ceiling",
+        _LOOSER,
+        "allows more",
+    ),
+    _key(
+        r"(?:GNU)?[Mm]akefile|justfile|[\w.-]+\.mk",
+        r"check|ci|verify|all|tests?|validate|lint|default|pre-?commit|precommit|quality",
+        "rules",
+        _FEWER,
+        "depends on less",
+    ),
     _key(
         "|".join((_PYTHON, _TESTS_JS, _JVM, _PHP, _CI, _OTHER, _GO, _DOTNET, _RUBY, _RUST, _TASKS)),
         r"fail[_-]under|cov-fail-under|branches|functions|lines|statements|minimum_coverage(?:_by_file)?|minimum|minBound|minValue|minimumCoverage|minimum-coverage|min-coverage"
@@ -187,7 +201,8 @@ KEYS = (
         "silences a checker",
     ),
     _key(_JVM, r"module|rule|ref", "rules", _LOOSER, "has fewer rules"),
-    _key(_PHP, r"directory|file|testsuite|group|include", "tests", _FEWER, "finds fewer tests"),
+    _key(_PHP, r"group", "leaves", _FEWER, "runs fewer groups"),
+    _key(_PHP, r"directory|file|testsuite|include", "tests", _FEWER, "finds fewer tests"),
     _key(
         _PHP,
         r"exclude|excludeGroups|excludePaths|ignoreErrors|message|ignoreFiles|exclude-pattern|analyse",
@@ -347,7 +362,7 @@ KEYS = (
     ),
     _key(
         _CI,
-        r"(?:[\w-]*[_-])?(?:versions?|python|node|node_js|go|ruby|rvm|php|java|jdk|rust|toolchain|os|platform|target|dotnet|django|shard|database|db|features?|browser|suite|package|arch|group|project|env|config|compiler|tox[_-]?env|TOXENV|runs-on)",
+        r"(?:[\w-]*[_-])?(?:versions?|python|node|node_js|go|ruby|rvm|php|java|jdk|rust|toolchain|os|platform|dotnet|django|shard|database|db|browser|tox[_-]?env|TOXENV|runs-on)",
         "tests",
         _FEWER,
         "runs on fewer of its matrix",
@@ -360,5 +375,5 @@ KEYS = (
         "step_disabled",
         "hides a failure",
     ),
-    _key(_CI + "|" + _TASKS, r"image|container", "rules", "step_disabled", "runs in another image"),
+    _key(_CI + "|" + _TASKS, r"image|container", "image", "step_disabled", "runs in another image"),
 )

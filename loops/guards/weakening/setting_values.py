@@ -15,8 +15,8 @@ Values = dict[str, list[str]]
 
 _SECTION = re.compile(r"^\[\[?([^\]]+)\]\]?\s*$")
 _NAME = re.compile(
-    r"(?<![\w$.\"'/*-])(?:\"(?P<d>[^\"\s]{1,80})\"|'(?P<s>[^'\s]{1,80})'|(?P<p>[A-Za-z_$*@][\w.$/@*\[\]-]*))"
-    r"\s*(?:[:?+]?=(?!=|>)|:(?![:/=]))\s*"
+    r"(?<![\w$.\"'/*-])(?:(?:\"(?P<d>[^\"\s]{1,80})\"|'(?P<s>[^'\s]{1,80})')\s*(?:=(?!=|>)|:)"
+    r"|(?P<p>[A-Za-z_$*@][\w.$/@*\[\]-]*)\s*(?:[:?+]?=(?!=|>)|:(?=\s|$|[\[{\"'])))\s*"
 )
 _SPOKEN = re.compile(r"^(\w+)[ (]+(\d+(?:\.\d+)?)\)?$")
 _TAG = re.compile(r"<(\w[\w.]*)(\s[^<>]*)?>([^<>]*)</\1>|<(\w[\w.]*)(\s[^<>]*?)/?>")
@@ -37,7 +37,9 @@ def read(path: str, text: str) -> Values:
         return _xml(text)
     found: Values = defaultdict(list)
     sectioned = bool(SECTIONED.search(path))
-    section, open_name, open_indent = "", "", -1
+    section, open_name, open_indent, depth = "", "", -1, 0
+    listed = path.endswith((".cfg", ".ini", ".flake8", ".coveragerc", "pylintrc", ".bandit"))
+    make = bool(re.search(r"(?i)(?:makefile|justfile|\.mk)$", path))
     for raw in text.split("\n"):
         line = raw.strip()[:LINE]
         if not line or _COMMENT.match(line):
@@ -67,13 +69,21 @@ def read(path: str, text: str) -> Values:
             rest = line[: names[0].start()] if names else line
             if open_name and (indent >= open_indent or rest[:1] in ")]}"):
                 found[open_name] += _words(rest)
+                if depth:
+                    depth += _opened(rest)
+                    open_name = open_name if depth > 0 else ""
         for at, match in enumerate(names):
             end = names[at + 1].start() if at + 1 < len(names) else len(line)
             called = match["d"] or match["s"] or match["p"]
             name = f"{section}:{called}" if sectioned or section else called
             found[name] += _words(line[match.end() : end])
             if at == len(names) - 1:
-                open_name, open_indent = name, indent
+                value = line[match.end() : end].strip()
+                depth = max(_opened(value), 0)
+                goes_on = not value or depth or value.endswith(("\\", "|", ">")) or listed
+                open_name, open_indent = name if goes_on and not make else "", indent + (listed and bool(value))
+        if "eslint" in path:
+            found["extends"] += re.findall(r"[\w.]*\bconfigs\.[\w.-]+(?:\[[^\]]{1,60}\])?", line)
         for call in _CALL.finditer(line):
             found[call[1]] += _words(call[2])
         if number := _SPOKEN.match(line):
@@ -89,6 +99,10 @@ def _names(line: str, path: str) -> Iterator[re.Match[str]]:
         if len(re.findall(r"(?<!\\)\"", line[: match.start()])) % 2 or before.count("'") % 2:
             continue
         yield match
+
+
+def _opened(text: str) -> int:
+    return sum(map(text.count, "([{")) - sum(map(text.count, ")]}"))
 
 
 def _words(text: str) -> list[str]:

@@ -77,6 +77,19 @@ SIGNS = (
         r"PYTEST_DONT_REWRITE|sys\.settrace|__debug__\s*=|PYTHONOPTIMIZE|error_reporting\(0\)",
     ),
     _sign(
+        "test",
+        "assertion_weakened",
+        "lets a test assert nothing",
+        r"\bexpect\.assertions\(0\)|expectNotToPerformAssertions|DoesNotPerformAssertions|\bAssert\.Pass\(|doesNotPerformAssertions|\bAssert\.Inconclusive",
+    ),
+    _sign("test", "test_skipped", "runs a test under a condition only", r"^@Enabled(?:If|On|For)\w*"),
+    _sign(
+        "code",
+        "test_skipped",
+        "compiles tests under a condition only",
+        r"^#!?\[cfg\((?!test\b|all\(test\b).*\)\]\s*(?:mod \w*tests?\b.*)?$",
+    ),
+    _sign(
         "old test",
         "assertion_weakened",
         "lets a test pass that fails",

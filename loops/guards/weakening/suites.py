@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from loops.guards import testfiles
 from loops.guards.model import Finding, shown
+from loops.guards.recognisers import strength
 from loops.guards.weakening.reach import DEAD, LIVE, Case, cases
 from loops.guards.weakening.whole import Whole
 
@@ -40,6 +41,9 @@ def _compared(path: str, was: Case, now: Case) -> Iterator[Finding]:
         how = "is never collected" if now.collected == DEAD else "is collected only under a condition"
         yield Finding("test_skipped", path, f"{shown(path)}: the test {shown(now.name)} {how} now.", now.line)
         return
+    if "TestCase" in was.within and "TestCase" not in now.within and now.within.startswith("class "):
+        said = f"{shown(path)}: the test {shown(now.name)} is in no test case any more, so nothing collects it."
+        yield Finding("test_skipped", path, said, now.line)
     before, after = _states(was), _states(now)
     for text, states in after.items():
         lost = before.get(text, []).count(LIVE) - states.count(LIVE)
@@ -78,6 +82,20 @@ def _renamed(old: _Named, new: _Named) -> Iterator[Finding]:
                 best = heirs.most_common(1)[0][0]
                 path, now = next(pair for pair in by_assert.values() if id(pair[1]) == best)
                 yield from _compared(path, was, now)
+
+
+def kept(wholes: Sequence[Whole]) -> set[str]:
+    """The files in which each test asserts as much as before, if in other words."""
+    old, new = _named(wholes, "old"), _named(wholes, "new")
+    lost = set()
+    for key, there in old.items():
+        now = [_weight(case) for _, case in new.get(key, ())]
+        lost |= {path for at, (path, case) in enumerate(there) if at >= len(now) or now[at] < _weight(case)}
+    return {each.path for each in wholes if each.old and each.new} - lost
+
+
+def _weight(case: Case) -> int:
+    return sum(strength(text) for text, state in case.asserts if state == LIVE)
 
 
 def _commented(wholes: Sequence[Whole], old: _Named, new: _Named) -> Iterator[Finding]:
