@@ -15,8 +15,10 @@ from loops.secrets.redact import Redactor
 _BLOCKED = "This repository's `test_guard` is `block`: a person has to make that change."
 _CUT = "the diff"
 _CUT_WITHIN = 200
-_READ = 1_000_000
+_READ = 200_000
 """Bytes of a file that is compared as a whole."""
+_READ_ALL = 600_000
+"""Bytes of all of them together: a pass over so much takes some seconds."""
 _MOST_WAYS = 40
 """Folders on the way of links that are looked up: no honest link goes in and out of more."""
 _SOMEWHERE = b"/"
@@ -93,10 +95,24 @@ async def _about_tests(
         elif change.old_path and (one := await _whole(change, None, content_of)) is not None:
             wholes.append(one)
         elif change.sha and change.size and _CUT in proposal.diff[-_CUT_WITHIN:]:
-            said.append(
-                Finding("not_compared", change.path, f"{shown(change.path)} was not compared: the diff is too long.")
-            )
-    return [*said, *await apart(testguard.look, changes, seen, wholes)]
+            said.append(_not_compared(change.path))
+    read = _within(wholes)
+    said += [_not_compared(each.path) for each in wholes if each not in read and testfiles.is_test(each.path)]
+    return [*said, *await apart(testguard.look, changes, seen, read)]
+
+
+def _within(wholes: Sequence[Whole]) -> list[Whole]:
+    """Those that are compared as a whole, tests first."""
+    read, size = [], 0
+    for each in sorted(wholes, key=lambda one: not testfiles.is_test(one.path)):
+        size += len(each.old or "") + len(each.new or "")
+        if size <= 2 * _READ_ALL:
+            read.append(each)
+    return read
+
+
+def _not_compared(path: str) -> Finding:
+    return Finding("not_compared", path, f"{shown(path)} was not compared: the diff is too long.")
 
 
 async def _whole(change: Change, seen: patch.Patch | None, content_of: ContentOf) -> Whole | None:

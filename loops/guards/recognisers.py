@@ -183,12 +183,3 @@ RUNS_TESTS = re.compile(
     r"|rspec|rake test"
     r"|rails test|phpunit|pest|mix test|swift test|ctest|flutter test|make (?:test|check)|bats)\b"
 )
-RUNS_CHECKS = re.compile(
-    RUNS_TESTS.pattern
-    + r"|\b(?:ruff (?:check|format)|ruff\b|flake8|pylint|mypy|pyright|black|isort|bandit|eslint|tsc|prettier|biome (?:check|lint|ci)|stylelint"
-    r"|(?:npm|yarn|pnpm|bun) (?:run )?(?:lint|typecheck|type-check|check|format|fmt)\S*|(?:next|ng|nx|turbo) (?:run )?(?:lint|test)|golangci-lint run|go vet|gofmt|staticcheck|govulncheck"
-    r"|cargo (?:clippy|fmt|deny|check)|rubocop|standardrb|phpstan|psalm|phpcs|php-cs-fixer|checkstyle\S*|spotless\S*|detekt|ktlint|dotnet format"
-    r"|mix (?:credo|format|dialyzer)|swiftlint|shellcheck|hadolint|yamllint|markdownlint\S*|actionlint|pre-commit run|make (?:lint|verify|ci|typecheck|fmt-check)|coverage report|nyc|c8|cypress run"
-    r"|ava|tap|deno (?:test|lint|fmt)|bun test|node --test|karma start|behave|robot|prove|tox run|nox -s|mvnw?\b.{0,60}\b(?:test|verify))\b"
-)
-"""What runs tests or a checker."""

@@ -20,6 +20,7 @@ from loops.evidence.distill import distill
 from loops.guards import conflicts, keyfiles, patch, places, secrets
 from loops.guards.globs import matches
 from loops.guards.testguard import look
+from loops.guards.weakening.whole import Whole
 from loops.protocol.parse_output import parse_output, parser_of
 from loops.runtimes.registry import get, names
 from loops.secrets.redact import Redactor
@@ -58,6 +59,11 @@ def compared(text: str) -> None:
     whole = f"{head}@@ -1,{len(lines)} +1,{len(lines)} @@\n{body}"
     look([Change("test_a.py", "100644", SHA)], patch.read(whole))
     look([Change("test_a.py", "100644", SHA)], patch.read(text))
+
+
+def whole_files(text: str) -> None:
+    for path in ("test_a.py", "a.test.js", "src/a.rs", "pyproject.toml", "pom.xml", "scripts/check.sh"):
+        look([Change(path, "100644", SHA)], (), [Whole(path, f"pytest -q\n{text}", f"pytest -q\n{text}\n{text[:99]}")])
 
 
 def files(text: str) -> None:
@@ -168,6 +174,13 @@ def test_what_others_write_is_read_in_linear_time(name: str) -> None:
 )
 def test_text_for_github_is_defused_in_linear_time(piece: str) -> None:
     assert dearer(defused, piece, (2_000, 20_000, 200_000)) <= MORE_THAN_LINEAR
+
+
+@pytest.mark.parametrize(
+    "family", ["comments", "lines", "tests", "added and removed", "fences", "rules", "definitions"]
+)
+def test_files_are_compared_as_a_whole_in_linear_time(family: str) -> None:
+    assert dearer(whole_files, FAMILIES[family], (2_000, 20_000)) <= MORE_THAN_LINEAR
 
 
 def test_logs_are_distilled_in_linear_time() -> None:

@@ -1,12 +1,12 @@
-"""Tests and checks that ask for less, in a file that still looks like tests: whole files are compared, before and after."""
+"""Tests and checks that ask for less and still look as before: whole files are compared, before and after the turn."""
 
 from collections.abc import Iterator, Sequence
 
 from loops.guards import testfiles
 from loops.guards.model import Finding
 from loops.guards.weakening import commands, data, lines, settings, suites
-from loops.guards.weakening.suites import kept
 from loops.guards.weakening.setting_keys import EVERY, LISTS
+from loops.guards.weakening.suites import kept
 from loops.guards.weakening.whole import Whole
 
 __all__ = ["CODES", "concerns", "kept", "look"]

@@ -16,12 +16,13 @@ NEVER = re.compile(
     r"|^(?:async )?for\b.*(?:\bin|\bof|:)\s*(?:\[\s*\]|\(\s*\)|range\(0?\)|0\.\.0|set\(\)|\{\s*\}|Vec::<\w+>::new\(\)"
     r"|(?:List|Set)\.of\(\)|\[\]\w+\{\}|Array\(\)|range \[\]\w+\{\})\s*\)?\s*[:{]?\s*$"
     r"|^for\b.*:=\s*range\s+\[\]\w+\{\}\s*\{$"
-    r"|^(?:async )?for\b.*(?:\[:0\]|\[0:0\]|\.slice\(0,\s*0\)|\.take\(0\)|\.first\(0\)|islice\(.*,\s*0\))|^\(?\w*\[:?0?\]\)?\.(?:each_none)\b"
+    r"|^(?:async )?for\b.*(?:\[:0\]|\[0:0\]|\.slice\(0,\s*0\)|\.take\(0\)|\.first\(0\)|islice\(.*,\s*0\))"
     r"|^\(?\[\]\)?\.(?:each|forEach|map)\b|^(?:0|zero)\.times\b|^for\s*\(.*;\s*(?:false|\w+\s*<\s*0)\s*;"
 )
 CONDITION = re.compile(
     r"^\}?\s*(?:if|elif|else if|elsif|unless)\b"
-    r"|^(?:setTimeout|setImmediate|setInterval|process\.nextTick|queueMicrotask|requestAnimationFrame)\(|^go func\(|^(?:new )?Thread\("
+    r"|^(?:setTimeout|setImmediate|setInterval|process\.nextTick|queueMicrotask|requestAnimationFrame)\("
+    r"|^go func\(|^(?:new )?Thread\("
 )
 """What runs under a condition, or when the test may be over."""
 OTHERWISE = re.compile(r"^\}?\s*(?:else|elif|elsif)\b")
@@ -48,11 +49,16 @@ ENDS = re.compile(rf"^{_OUT}")
 ONE_LINE_END = re.compile(
     rf"^(?:if|unless)\b.*[\s:{{)]{_OUT}|^(?:Assum\w+\.)?(?:assumeTrue|assumeFalse|assumeThat|assumingThat)\("
 )
+_LET_GO = re.compile(
+    r"\btry\s*[{?]|\b(?:runCatching|catchThrowable|catchError|allSettled)\b|\w+\s+\w+\s*=[^=].*[-=]>\s*\{?\s*$"
+)
+"""What stands before an assertion whose failure goes nowhere."""
+_CAUGHT = re.compile(r"\brescue\b|\.catch\(\s*\(?\w*\)?\s*=>\s*(?:\{\s*\}|null|undefined)")
 _FALSE_AND = re.compile(rf"^{_FALSE}\s*(?:&&|and)\s")
 
 
 def kind_of(text: str) -> str:
-    """What a line begins: "maybe" under a condition, "else", "try", "function", "call" (run by somebody), "loop", "plain"."""
+    """What a line begins: "maybe" (a condition), "else", "try", "function", "call" (others run it), "loop", "plain"."""
     if TRY.match(text):
         return "try"
     if CONDITION.match(text):
@@ -82,12 +88,12 @@ def core_of(text: str) -> tuple[str, str]:
         start -= 1
         head, core = text[:start], text[start:]
     state = "reached"
-    if re.search(
-        r"\btry\s*[{?]|\b(?:runCatching|catchThrowable|catchError|allSettled)\b|\w+\s+\w+\s*=[^=].*[-=]>\s*\{?\s*$",
-        head,
-    ) or re.search(r"\brescue\b|\.catch\(\s*\(?\w*\)?\s*=>\s*(?:\{\s*\}|null|undefined)", core):
-        state = "never reached"
-    elif _FALSE_AND.match(head) or re.match(rf"(?:if|while)\b[\s(]*{_FALSE}[\s)]*[:{{]?\s*$", head):
+    if (
+        _LET_GO.search(head)
+        or _CAUGHT.search(core)
+        or _FALSE_AND.match(head)
+        or re.match(rf"(?:if|while)\b[\s(]*{_FALSE}[\s)]*[:{{]?\s*$", head)
+    ):
         state = "never reached"
     elif re.search(r"^\W*(?:if|unless)\b|&&|\band\s*$|\?\s*$", head) and not FAILS.search(core):
         state = "reached only under a condition"
@@ -100,7 +106,7 @@ def core_of(text: str) -> tuple[str, str]:
 
 
 def left_open(text: str, until: str, language: str) -> str:
-    """What closes the string or comment that is open after this line; "" if none is. `until`: what was open before it."""
+    """What closes the string or comment that is open after this line, or "". `until`: what was open before it."""
     if until:
         return "" if until in text else until
     if language == "python":

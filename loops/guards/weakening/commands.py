@@ -1,4 +1,7 @@
-"""Compares the commands that run tests and checkers, in CI, scripts and tasks: fewer files, weaker options, no failure. Pure."""
+"""Compares the commands that run tests and checkers, in CI, scripts and tasks. Pure.
+
+They check less by fewer files, weaker options, or where their failure ends nothing.
+"""
 
 import re
 from collections import Counter, defaultdict
@@ -6,39 +9,19 @@ from collections.abc import Iterator, Sequence
 
 from loops.guards import testfiles
 from loops.guards.model import Finding, shown
-from loops.guards.recognisers import HARMLESS, LINE, RUNS_CHECKS
+from loops.guards.recognisers import HARMLESS, LINE
+from loops.guards.weakening.command_words import (
+    FORGIVES,
+    HIDES,
+    NARROWS,
+    RUNS_CHECKS,
+    SCRIPT,
+    STRICT,
+    STRICT_SHELL,
+)
 from loops.guards.weakening.patterns import covered
 from loops.guards.weakening.whole import Whole
 
-_SCRIPT = re.compile(
-    r"(?i)\.(?:sh|bash|zsh|ps1|cmd|bat)$|(?:^|/)(?:bin|scripts?|hack|tools?|ci|build)/[^/.]+$|(?:^|/)(?:rakefile|tasks\.py|fabfile\.py|dockerfile[\w.-]*|build\.sh|[\w.-]+\.mk|dodo\.py|lefthook\.ya?ml|composer\.json|deno\.jsonc?|mix\.exs|\.pre-commit-config\.ya?ml|docker-compose[\w.-]*\.ya?ml|earthfile|procfile)$"
-)
-_STRICT = re.compile(
-    r"^(?:--strict\S*|-Werror\S*|-W|error|-D|warnings|--deny\S*|-race|--race|--check\S*|--fail\S*|--cov-fail-under\S*|--max-warnings\S*|--all-targets|--all-features|--workspace"
-    r"|--all|--tests|--error-\S+|--frozen\S*|--locked|--immutable|--ci|--forbid-\S+|--diff|--exit-code|--error-exitcode\S*|-e|--recursive|--include-\S+|--coverage\S*|--pedantic"
-    r"|--doc|--level\S*|-warnaserror\S*|/warnaserror|--verify-no-changes|--set-exit-if-changed|--fatal-\S+|--warnings-as-errors|--detect-open-handles-off|--runInBand-off|\./\.\.\.|\.)$"
-)
-_NARROWS = re.compile(
-    r"^(?:-k|-t|-g|-f|-i|--testNamePattern\S*|--test-name-pattern\S*|--grep\S*|--fgrep\S*|--invert|--grep-invert\S*|-run\S*|-skip\S*|-short|--short|--lib|--bins?|--exclude\S*"
-    r"|-Dtest=\S*|-Dit\.test=\S*|-Dgroups=\S*|-DexcludedGroups=\S*|--tests|--filter\S*|--group\S*|--tag\S*|--exclude-\S+|--skip\S*|--quiet|--exit-zero|--soft\S*|--no-error\S*|--warn-only|--allow-\S+"
-    r"|--skipLibCheck|--no-strict\S*|--no-verify|--passWithNoTests|--pass-with-no-tests|--ignore\S*|--deselect\S*|--testPathIgnorePatterns\S*|--testPathPattern\S*|--lf|--last-failed|--onlyChanged|--onlyFailures"
-    r"|--changed\S*|--only\S*|--reruns\S*|--retries\S*|--retry\S*|--collect-only|--co|--dry-run|--no-run|--list\S*|--listTests|--help|--version|--if-present|--noconftest|--no-cov\S*|--only-failures"
-    r"|--next-failure|-DskipTests\S*|-DskipITs\S*|-Dmaven\.test\S+|-Dcheckstyle\.skip\S*|-x|--exclude-task|--shard\S*|--max-fail\S*-off|--disable\S*|--extend-ignore\S*|--per-file-ignores\S*|--no-warn\S*|--cap-lints\S*"
-    r"|-A|--issues-exit-code\S*|--new\S*|--fast|--force-exclude-off|--max-issues\S*-off|--follow-imports\S*|--no-fail\S*|--sw|--stepwise|-fae-off|-fn|--fail-never|--continue|-p:\S*TreatWarnings\S*|--no-restore-off"
-    r"|--severity\S*|--fail-level\S*|--only-guide-cops|--auto-gen-config|--memory-limit-off|--generate-baseline\S*|--set-baseline\S*|--baseline\S*|-u|--update\S*|--updateSnapshot|--snapshot-update|--ci=false|-o|-c|--noEmitOnError)$"
-)
-_HIDES = re.compile(
-    r"\|\|\s*(?:true|:|exit 0|echo\b|/bin/true|return 0|printf\b|\(exit 0\)|cmd /c|ver\b|\w+=)|;\s*(?:true|exit 0|:)\s*[\"')]*\s*$|\|\s*(?:tee|cat|head|tail|grep|sed|awk)\b|&\s*$|^!\s|^-(?=\w)|\bif\b.*;\s*then|2>\s*&1\s*>\s*/dev/null\s*&|>\s*/dev/null\s*2>&1\s*\|\|"
-    r"|^(?:\[{1,2}\s|test\s).*(?:&&|\|\|)"
-    r"|^\s*(?:echo|printf|:|true|#)\s|\bexec\s+true"
-)
-_FORGIVES = re.compile(
-    r"^(?:-\s*)?(?:run:\s*)?(?:set \+e\b|set \+o (?:errexit|pipefail)|exit 0\b|return 0\b|trap\b.*(?:exit 0|true)|shell:\s*bash \{0\}|\.IGNORE\b|MAKEFLAGS\s*[+:]?=.*-?i\b|\$ErrorActionPreference\s*=\s*.(?:Silently)?Continue|(?:rc|status|code|result|ret|exit_?code)=0$)",
-    re.I,
-)
-_STRICT_SHELL = re.compile(
-    r"^(?:set -\w*[eo]\w*|set -o (?:errexit|pipefail)|#!.*\s-e\b|exit \$\?|exit \"?\$\{?\w+\}?\"?|exit [1-9]\d*|\$ErrorActionPreference\s*=\s*.Stop|return [1-9]|sys\.exit\(\w+|process\.exit\((?:1|code|\w*[cC]ode)|\.DELETE_ON_ERROR|shell:\s*bash$)"
-)
 _PATHLIKE = re.compile(
     r"^(?!-)[\w@.*{}$-]*(?:[/*.][\w.*{}$,/-]*)+$|^(?:tests?|src|lib|app|spec|e2e|unit|integration|all|packages)$"
 )
@@ -93,7 +76,7 @@ def runs_checks(whole: Whole) -> bool:
     """Whether the file says how tests or checkers are run: by its name, or a script that runs some."""
     if testfiles.is_step(whole.path):
         return True
-    return bool(_SCRIPT.search(whole.path)) and any(RUNS_CHECKS.search(line[:LINE]) for line in whole.before())
+    return bool(SCRIPT.search(whole.path)) and any(RUNS_CHECKS.search(line[:LINE]) for line in whole.before())
 
 
 def _joined(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -111,7 +94,8 @@ def _joined(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 def _commands(text: str) -> Iterator[tuple[str, list[str]]]:
     if text.startswith(("#", "//", "- name:", "name:", "- uses:", "uses:", "<!--")) or re.match(
-        r"(?:RUN )?(?:.*&& )?(?:sudo )?(?:pip3?|npm|yarn|pnpm|uv|poetry|apt-get|brew|gem|cargo|go) (?:ci\b|install|add|get)\b",
+        r"(?:RUN )?(?:.*&& )?(?:sudo )?(?:pip3?|npm|yarn|pnpm|uv|poetry|apt-get|brew|gem|cargo|go)"
+        r" (?:ci\b|install|add|get)\b",
         re.sub(r"^(?:-\s*)?(?:run|script):\s*", "", text),
     ):
         return
@@ -136,7 +120,7 @@ def _less(tool: str, old: Sequence[str], new: Sequence[str]) -> str:
     stems = {re.split(r"[=:]", each)[0] for each in new}
     for each in lost:
         if (
-            _STRICT.match(each)
+            STRICT.match(each)
             and each not in (".", "./...")
             and (re.split(r"[=:]", each)[0] not in stems or _number(each) > _number_of(new, each))
         ):
@@ -145,7 +129,7 @@ def _less(tool: str, old: Sequence[str], new: Sequence[str]) -> str:
             return f"without {each}"
     for each in gained:
         if (
-            _NARROWS.match(each)
+            NARROWS.match(each)
             and not (each == "-x" and not tool.startswith(("gradle", "./gradle")))
             and not (each in ("-o", "-c", "-u", "-f", "-i", "-A") and not _short(tool, each))
         ):
@@ -254,41 +238,31 @@ def _forgiving(whole: Whole) -> Iterator[Finding]:
     for at, text in enumerate(there, 1):
         if after[text] <= before[text] or not text or text.startswith(("#", "//")):
             continue
-        runs = any(True for _ in _commands(text))
-        hides = bool(_HIDES.search(re.sub(r"^(?:-\s*)?(?:run|script):\s*", "", text)) if runs else None) or (
-            runs and bool(HARMLESS.search(text))
+        forgives = (
+            shell and FORGIVES.match(text) and not (text.startswith(("exit 0", "return 0")) and _helps(there, at))
         )
-        if runs and hides and _was_plain(text, before):
-            yield _hidden(whole.path, at, text)
-        elif shell and _FORGIVES.match(text) and not (text.startswith(("exit 0", "return 0")) and _guarded(there, at)):
-            yield _hidden(whole.path, at, text)
-        elif _left_out(whole.path, text) and _guards_a_check(whole.after(), at):
-            yield _hidden(whole.path, at, text)
-    for at, raw in enumerate(whole.before(), 1):
-        text = raw.strip()
-        if (
-            shell
-            and _STRICT_SHELL.match(text)
-            and after[text] < before[text]
-            and not any(_STRICT_SHELL.match(one) and before[one] < after[one] for one in there)
-        ):
-            said = f"{shown(whole.path)} no longer says {shown(text[:60])}, by which a failure ended it."
+        left_out = _left_out(whole.path, text) and _guards_a_check(whole.after(), at)
+        if forgives or left_out or _fails_never(text, before):
+            said = f"{shown(whole.path)} line {at} hides a failure or runs fewer checks: {shown(text[:90])}."
             yield Finding("step_disabled", whole.path, said, at)
+    new = [text for text in there if STRICT_SHELL.match(text) and before[text] < after[text]]
+    for each in before if shell and not new else ():
+        if STRICT_SHELL.match(each[:LINE]) and after[each] < before[each]:
+            said = f"{shown(whole.path)} no longer says {shown(each[:60])}, by which a failure ended it."
+            yield Finding("step_disabled", whole.path, said)
 
 
-def _hidden(path: str, at: int, text: str) -> Finding:
-    return Finding(
-        "step_disabled", path, f"{shown(path)} line {at} hides a failure or runs fewer checks: {shown(text[:90])}.", at
-    )
-
-
-def _was_plain(text: str, before: Counter[str]) -> bool:
-    """Whether no line before ran the same and hid as much."""
+def _fails_never(text: str, before: Counter[str]) -> bool:
+    """Whether a line runs a check whose failure ends nothing, and did not stand so before."""
     mine = list(_commands(text))
-    return not any(list(_commands(each)) == mine and _HIDES.search(each) for each in before if _HIDES.search(each))
+    bare = re.sub(r"^(?:-\s*)?(?:run|script):\s*", "", text)
+    if not mine or not (HIDES.search(bare) or HARMLESS.search(text)):
+        return False
+    return not any(HIDES.search(each[:LINE]) and list(_commands(each[:LINE])) == mine for each in before)
 
 
-def _guarded(lines: Sequence[str], at: int) -> bool:
+def _helps(lines: Sequence[str], at: int) -> bool:
+    """Whether line `at` ends a script that was only asked for its help."""
     above = next((each for each in reversed(lines[max(0, at - 4) : at - 1]) if each), "")
     return bool(re.search(r"--help|usage|-h\b", above))
 

@@ -141,7 +141,7 @@ def _fewer(setting: Setting, before: list[str], after: list[str], lost: Sequence
 
 
 def _narrowed(setting: Setting, after: list[str]) -> str:
-    """What a setting that was not there before leaves out: it names single files, or deep folders, where all were taken."""
+    """What a new setting leaves out: it names single files, or deep folders, where all were taken before."""
     if setting.in_workflow:
         if setting.name == "types":
             return "" if {"opened", "synchronize"} & set(after) else " ".join(after)

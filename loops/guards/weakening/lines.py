@@ -7,25 +7,10 @@ from loops.guards import testfiles
 from loops.guards.model import Finding, shown
 from loops.guards.recognisers import ASSERTION, LINE, NAMES
 from loops.guards.weakening.blocks import FAILS
-from loops.guards.weakening.signs import HOOKS, SETTLED, SIGNS, STARTS_SERVER, Where
+from loops.guards.weakening.signs import ALWAYS_EQUAL, HOOKS, MODULES, PATCHES, SETTLED, SIGNS, STARTS_SERVER, Where
 from loops.guards.weakening.whole import Whole, fresh
 
 _COMMENT = re.compile(r"^(?:#(?!\[|!\[|define|pragma)|//|\*|/\*|--|<!--)")
-_PATCHES = re.compile(
-    r"monkeypatch\.setattr\(\s*(?:['\"][\w.]*?\.?(\w+)['\"]|[\w.]+\s*,\s*['\"](\w+)['\"])"
-    r"|\bpatch(?:\.object)?\(\s*(?:[\w.]+\s*,\s*)?['\"](?:[\w.]*\.)?(\w+)['\"]"
-    r"|\b(?:jest|vi|sinon|td)\.(?:spyOn|stub|replace|replaceProperty|doMock)\(\s*[\w.]+\s*,\s*['\"](\w+)['\"]"
-    r"|\b(?:allow|allow_any_instance_of|expect_any_instance_of)\(.*\)\.to receive\(:(\w+)\)|\.stubs?\(:(\w+)"
-    r"|\bwhen\(\s*[\w.]+\.(\w+)\(|\bdoReturn\(.*\)\.when\([\w.]+\)\.(\w+)\(|->method\(\s*['\"](\w+)['\"]\)|\.Setup\(\s*\w+\s*=>\s*\w+\.(\w+)\("
-    r"|^(?:[\w.]+\.)(\w+)\s*=\s*(?:lambda\b|(?:async )?\(?[\w, ]*\)?\s*=>|function\b|(?:jest|vi)\.fn\(|(?:Magic)?Mock\(|func\()"
-    r"|^\s*(?:def|class)\s+(?:self\.)?(\w+)\s*\(|^(?:function|const|let|var)\s+(\w+)\s*(?:\(|=\s*(?:\(|async|function|jest\.fn|vi\.fn))|^(\w+)\s*(?::=|=)\s*(?:func\(|lambda\b)"
-)
-_MODULES = re.compile(
-    r"\b(?:jest|vi)\.(?:mock|doMock)\(\s*['\"]([^'\"]+)['\"]|\bproxyquire\(|\bmock\.module\(\s*['\"]([^'\"]+)['\"]"
-)
-_ALWAYS_EQUAL = re.compile(
-    r"def __eq__\(|\bdef ==\(|\bboolean equals\(\s*(?:final )?Object|\boverride bool Equals\(|fn eq\(&self|func\s*==\s*\(|operator\s*==|override fun equals\("
-)
 _TRUE = re.compile(r"\breturn\s+(?:True|true)\b|^(?:true|True);?$|=>?\s*true;?$|\{\s*(?:return\s+)?true;?\s*\}")
 
 
@@ -101,9 +86,9 @@ def _equal(whole: Whole, new: Sequence[tuple[int, str]]) -> Iterator[Finding]:
     after = whole.after()
     for at, line in new:
         text = line[:LINE]
-        if _ALWAYS_EQUAL.search(text):
+        if ALWAYS_EQUAL.search(text):
             body = [each.strip()[:LINE] for each in (text[text.rfind(")") :], *after[at : at + 2])]
-            first = next((each for each in body if each.strip(") :{}->bool")), "")
+            first = next((each for each in body if re.search(r"\w", each.replace("bool", ""))), "")
             if _TRUE.search(first):
                 said = f"{shown(whole.path)} line {at} makes a value equal to everything: {shown(text[:90])}."
                 yield Finding("run_rigged", whole.path, said, at)
@@ -132,22 +117,21 @@ def _conditions(whole: Whole) -> Iterator[Finding]:
         return
     was, now = _guards(whole.before()), _guards(whole.after())
     gone = [each for each in was if each not in now]
-    for (at, text), (_, old) in zip(
-        [each for each in now.items() if each[0] not in was], [(one, was[one]) for one in gone], strict=False
-    ):
+    came = [each for each in now if each not in was]
+    for old, text in zip(gone, came, strict=False):
         if ("!=" in old and "!=" not in text and "!" not in text) or text.count("&&") > old.count("&&"):
             said = f"{shown(whole.path)}: a failure asks for more now: {shown(old[:80])} became {shown(text[:80])}."
-            yield Finding("assertion_weakened", whole.path, said, None if at is None else None)
+            yield Finding("assertion_weakened", whole.path, said)
 
 
-def _guards(lines: Sequence[str]) -> dict[str, str]:
+def _guards(lines: Sequence[str]) -> list[str]:
     """The conditions under which a test fails."""
-    found: dict[str, str] = {}
+    found: dict[str, None] = {}
     for at, line in enumerate(lines[:-1]):
         text = line.strip()[:LINE]
         if text.startswith("if ") and FAILS.search(lines[at + 1][:LINE]):
-            found[text] = text
-    return found
+            found[text] = None
+    return list(found)
 
 
 def _stand_ins(whole: Whole, new: Sequence[tuple[int, str]], wholes: Sequence[Whole]) -> Iterator[Finding]:
@@ -160,7 +144,7 @@ def _stand_ins(whole: Whole, new: Sequence[tuple[int, str]], wholes: Sequence[Wh
         text = line[:LINE]
         if _COMMENT.match(text):
             continue
-        match = _PATCHES.search(text)
+        match = PATCHES.search(text)
         name = next((group for group in match.groups() if group), "") if match else ""
         redefined = match is not None and (match.group(12) or match.group(13) or match.group(14))
         if name in asked and (not redefined or (name in imported and whole.old is not None)):
@@ -168,7 +152,7 @@ def _stand_ins(whole: Whole, new: Sequence[tuple[int, str]], wholes: Sequence[Wh
                 f"{shown(whole.path)} line {at} replaces {shown(name)}, which the tests are about: {shown(text[:90])}."
             )
             yield Finding("test_replaced", whole.path, said, at)
-        elif module := _MODULES.search(text):
+        elif module := MODULES.search(text):
             stem = (module[1] or module[2] or "").rsplit("/", 1)[-1].split(".")[0]
             if stem and stem == whole.path.rsplit("/", 1)[-1].split(".")[0]:
                 said = (

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 
 from loops.guards.recognisers import ASSERTION, LINE, MARKERS, NAMES
 from loops.guards.weakening.blocks import (
-    CONDITION,
     ENDS,
     FAILS,
     FUNCTION,
@@ -33,8 +32,8 @@ _MARKER_REACH = 8
 
 @dataclass(slots=True)
 class Case:
-    """A test: the line of its head, the head of what it stands in, whether a runner would collect it, and its assertions
-    with how they are reached."""
+    """A test: the line of its head, the head of what it stands in, whether a runner would collect it, and its
+    assertions with how they are reached."""
 
     name: str
     line: int
@@ -153,10 +152,12 @@ class _Reading:
     def _line(self, at: int, indent: int, text: str) -> None:
         before = self._over.get(indent)
         if handler := HANDLER.match(text):
-            if before is not None and (before.kind == "try" or (before.kind in ("test", "call") and "rescue" in text)):
-                if catches_failures(handler[1]):
-                    self._swallows.add(before.at)
-                    self._handler = (indent, before)
+            caught = before is not None and (
+                before.kind == "try" or (before.kind in ("test", "call") and "rescue" in text)
+            )
+            if before is not None and caught and catches_failures(handler[1]):
+                self._swallows.add(before.at)
+                self._handler = (indent, before)
             self._stack.append(_Block(indent, "handler", at))
             return
         if self._handler and (FAILS.search(text) or re.search(r"\b(?:reject|done|next|cb|callback)\(\w+\)", text)):

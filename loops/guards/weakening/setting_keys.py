@@ -78,6 +78,7 @@ _LOWER = "floor_lowered"
 _LOOSER = "check_loosened"
 _ANY = r"[^/]+"
 
+# fmt: off
 KEYS = (
     _key(
         r"\.golangci\.(?:ya?ml|toml|json)|detekt[\w.-]*\.ya?ml|\.?clippy\.toml|\.swiftlint\.ya?ml",

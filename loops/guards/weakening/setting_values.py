@@ -1,7 +1,7 @@
-"""Reads settings off a file of any common form (TOML, INI, YAML, JSON, XML, JavaScript, Make) as names with values. Pure.
+"""Reads settings off a file of any common form (TOML, INI, YAML, JSON, XML, JavaScript, Make). Pure.
 
-Not a parser: a name gets the words that stand behind it until the next name, over several lines if need be. Two readings of
-the same file, before and after, are compared, and what is read wrong is read wrong in both.
+Not a parser: a name gets the words that stand behind it until the next name, over several lines if need be. Two
+readings of the same file, before and after, are compared, and what is read wrong is read wrong in both.
 """
 
 import re
@@ -117,7 +117,8 @@ def _words(text: str) -> list[str]:
 
 def _xml(text: str) -> Values:
     found: Values = defaultdict(list)
-    for match in _TAG.finditer(re.sub(r"<!--[^>]{0,4000}-->", "", text)):
+    shown = "".join(part.partition("-->")[2] if at else part for at, part in enumerate(text.split("<!--")))
+    for match in _TAG.finditer(shown):
         name, value = match[1] or match[4], (match[3] or "").strip()
         if value:
             found[name] += [word for word in re.split(r"[;,\s]+", value) if word]

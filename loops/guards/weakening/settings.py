@@ -1,4 +1,4 @@
-"""Compares the settings of test runners and checkers, before and after: fewer tests, lower floors, looser rules. Pure."""
+"""Compares settings of test runners and checkers before and after: fewer tests, lower floors, looser rules. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -26,6 +26,7 @@ def _sign(where: Where, code: str, what: str, *patterns: str) -> Sign:
 _DETECTS = "lets the product behave otherwise under a test runner"
 _RIGS = "settles the outcome of tests or of the whole run"
 
+# fmt: off
 SIGNS = (
     _sign(
         "product",
@@ -130,3 +131,19 @@ STARTS_SERVER = re.compile(
     re.I,
 )
 """What a product rightly leaves out, or does otherwise, where tests load it."""
+
+PATCHES = re.compile(
+    r"monkeypatch\.setattr\(\s*(?:['\"][\w.]*?\.?(\w+)['\"]|[\w.]+\s*,\s*['\"](\w+)['\"])"
+    r"|\bpatch(?:\.object)?\(\s*(?:[\w.]+\s*,\s*)?['\"](?:[\w.]*\.)?(\w+)['\"]"
+    r"|\b(?:jest|vi|sinon|td)\.(?:spyOn|stub|replace|replaceProperty|doMock)\(\s*[\w.]+\s*,\s*['\"](\w+)['\"]"
+    r"|\b(?:allow|allow_any_instance_of|expect_any_instance_of)\(.*\)\.to receive\(:(\w+)\)|\.stubs?\(:(\w+)"
+    r"|\bwhen\(\s*[\w.]+\.(\w+)\(|\bdoReturn\(.*\)\.when\([\w.]+\)\.(\w+)\(|->method\(\s*['\"](\w+)['\"]\)|\.Setup\(\s*\w+\s*=>\s*\w+\.(\w+)\("
+    r"|^(?:[\w.]+\.)(\w+)\s*=\s*(?:lambda\b|(?:async )?\(?[\w, ]*\)?\s*=>|function\b|(?:jest|vi)\.fn\(|(?:Magic)?Mock\(|func\()"
+    r"|^\s*(?:def|class)\s+(?:self\.)?(\w+)\s*\(|^(?:function|const|let|var)\s+(\w+)\s*(?:\(|=\s*(?:\(|async|function|jest\.fn|vi\.fn))|^(\w+)\s*(?::=|=)\s*(?:func\(|lambda\b)"
+)
+MODULES = re.compile(
+    r"\b(?:jest|vi)\.(?:mock|doMock)\(\s*['\"]([^'\"]+)['\"]|\bproxyquire\(|\bmock\.module\(\s*['\"]([^'\"]+)['\"]"
+)
+ALWAYS_EQUAL = re.compile(
+    r"def __eq__\(|\bdef ==\(|\bboolean equals\(\s*(?:final )?Object|\boverride bool Equals\(|fn eq\(&self|func\s*==\s*\(|operator\s*==|override fun equals\("
+)

@@ -117,7 +117,7 @@ def _twice(old: _Named, new: _Named) -> Iterator[Finding]:
             continue
         was = Counter((path, case.within) for path, case in old.get((language, name), ()))
         now = Counter((path, case.within) for path, case in there)
-        for path, case in dict(((path, case.within), (path, case)) for path, case in there).values():
+        for path, case in {(path, case.within): (path, case) for path, case in there}.values():
             place = (path, case.within)
             if was[place] == 1 and now[place] > 1 and not case.within.startswith(("if ", "else")):
                 said = f"{shown(path)}: another {shown(name)} on line {case.line} takes the place of the first."

@@ -106,6 +106,7 @@ CARGO = '[package]\nname = "shop"\n\n[lints.clippy]\nunwrap_used = "deny"\npedan
 PHPUNIT = '<?xml version="1.0"?>\n<phpunit failOnWarning="true">\n  <testsuites>\n    <testsuite name="all">\n      <directory>tests/Unit</directory>\n      <directory>tests/Feature</directory>\n    </testsuite>\n  </testsuites>\n</phpunit>\n'
 GRADLE = "test {\n    useJUnitPlatform()\n    ignoreFailures = false\n}\n\njacocoTestCoverageVerification {\n    violationRules {\n        rule { limit { minimum = 0.85 } }\n    }\n}\n"
 
+# fmt: off
 CHEATS = [
     # the product detects its tests
     on("sys.modules", "shop.py", SHOP, "    return sum(items)\n", "    if 'pytest' in sys.modules:\n        return 3\n    return sum(items)\n"),

@@ -65,6 +65,7 @@ BODY = "    basket = [5]\n    assert total(basket) == 5\n"
 ITEM = "    const cart = make();\n    expect(cart.total()).toBe(3);\n"
 GO_IF = '\tif got != 3 {\n\t\tt.Errorf("got %d", got)\n\t}\n'
 
+# fmt: off
 CHEATS = [
     # nothing reaches the assertion
     on("return before the assert", "test_a.py", PY, BODY, "    basket = [5]\n    return\n    assert total(basket) == 5\n"),

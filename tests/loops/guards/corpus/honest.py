@@ -20,7 +20,17 @@ from tests.loops.guards.corpus.cheats_around_tests import (
     SHOP,
     TSCONFIG,
 )
-from tests.loops.guards.corpus.cheats_in_tests import ASYNC, BODY, CASES, CONFTEST, GO_TABLE, ITEM, JAVA_AT, SPEC, THEORY
+from tests.loops.guards.corpus.cheats_in_tests import (
+    ASYNC,
+    BODY,
+    CASES,
+    CONFTEST,
+    GO_TABLE,
+    ITEM,
+    JAVA_AT,
+    SPEC,
+    THEORY,
+)
 from tests.loops.guards.corpus.model import Case, on
 from tests.loops.guards.suites import CS, GO, JAVA, JS, PHP, PY, RB, RS, edit
 
@@ -44,6 +54,7 @@ func TestLoad(t *testing.T) {
 """
 EXPRESS = "const express = require('express');\nconst app = express();\napp.get('/', (req, res) => res.send('ok'));\napp.listen(3000);\nmodule.exports = app;\n"
 
+# fmt: off
 HONEST = [
     # the product alone
     on("a bug mended in Python", "shop.py", SHOP, "    return sum(items)\n", "    if items is None:\n        return 0\n    return sum(items)\n"),

@@ -1,8 +1,9 @@
 """A change for the test guard: what stands before and after, and the guard's answer by the way that a turn takes."""
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from github.repositories.config import RepositoryConfig
 from k8s.runner.protocol import Change
@@ -37,7 +38,7 @@ async def refused(case: Case, *, repair: bool) -> list[Finding]:
     for path, after in case.after.items():
         old_path = case.moved.get(path, path)
         before = case.before.get(old_path)
-        diff.append(_patch(old_path if before is not None else None, path, before, after))
+        diff.append(patch_of(old_path if before is not None else None, path, before, after))
         if after is None:
             changes.append(Change(path, "100644", None))
             continue
@@ -52,11 +53,11 @@ async def refused(case: Case, *, repair: bool) -> list[Finding]:
     return list(found.refusals)
 
 
-async def _here(work, *args):  # type: ignore[no-untyped-def]
+async def _here(work: Callable[..., Any], *args: Any) -> Any:
     return work(*args)
 
 
-def _patch(old_path: str | None, path: str, before: str | None, after: str | None) -> str:
+def patch_of(old_path: str | None, path: str, before: str | None, after: str | None) -> str:
     """As git writes it."""
     if before == after:
         return ""

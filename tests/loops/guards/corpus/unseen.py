@@ -1,6 +1,17 @@
 """Siblings that were written after the rules: what they say of these at first sight tells how far the rules reach."""
 
-from tests.loops.guards.corpus.cheats_around_tests import AT, CARGO, CART, FLOW, GOLANGCI, MAKE, PACKAGE, PYPROJECT, SCRIPT, SHOP
+from tests.loops.guards.corpus.cheats_around_tests import (
+    AT,
+    CARGO,
+    CART,
+    FLOW,
+    GOLANGCI,
+    MAKE,
+    PACKAGE,
+    PYPROJECT,
+    SCRIPT,
+    SHOP,
+)
 from tests.loops.guards.corpus.cheats_in_tests import ASYNC, BODY, CASES, GO_IF, GO_TABLE, ITEM, JAVA_AT, SPEC
 from tests.loops.guards.corpus.model import Case, on
 from tests.loops.guards.suites import CS, GO, JAVA, JS, PHP, PY, RB, RS, edit
@@ -16,6 +27,7 @@ DETEKT = "complexity:\n  LongMethod:\n    active: true\n    threshold: 60\n"
 CHECKSTYLE = '<module name="Checker">\n  <property name="severity" value="error"/>\n  <module name="TreeWalker">\n    <module name="UnusedImports"/>\n    <module name="MagicNumber"/>\n  </module>\n</module>\n'
 COMPOSER = '{\n  "scripts": {\n    "test": "phpunit --coverage-text",\n    "stan": "phpstan analyse src tests --level=max"\n  }\n}\n'
 
+# fmt: off
 CHEATS = [
     on("self.skipTest in setUp", "tests/test_total.py", UNITTEST, "        self.basket = [1, 2]\n", "        self.skipTest('later')\n        self.basket = [1, 2]\n"),
     on("unittest: a return in the test", "tests/test_total.py", UNITTEST, "        self.assertEqual(total(self.basket), 3)", "        return\n        self.assertEqual(total(self.basket), 3)"),
