@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -12,7 +13,7 @@ from app.web.api.operations import OPERATIONS, Operation
 from loops.accounts.personal_tokens import SCOPES, revoke
 from loops.secrets.token_hash import token_hash
 from loops.store.access_tables import PersonalToken
-from loops.store.states import SessionStatus
+from loops.store.states import SessionStatus, SubjectKind
 from loops.store.tables import Audit, Person, Session, Turn
 from tests.app.web.api.world import OPERATOR, World, started, world
 
@@ -208,3 +209,36 @@ async def test_what_is_merged_is_not_tried_again(here: World) -> None:
             await tx.execute(update(Session).values(pull_state="merged", status=SessionStatus.COMPLETED))
         refused = await alice.post(f"/api/v1/sessions/{name}/retry")
         assert (refused.status_code, "merged" in refused.text) == (409, True)
+
+
+async def test_a_retry_approves_no_commit_of_a_fork_that_nobody_looked_at(here: World) -> None:
+    """Bob's fork was approved at one commit; by the time of the retry it has another."""
+    async with (
+        await here.of("alice") as alice,
+        httpx.AsyncClient(base_url=here.local.api_url, headers={"user-agent": "test"}) as github,
+    ):
+
+        async def told(login: str, method: str, path: str, **body: str) -> dict[str, Any]:
+            token = {"authorization": f"token {here.local.user(login).token}"}
+            answer = await github.request(method, f"/repos/{path}", json=body, headers=token)
+            assert answer.is_success, answer.text
+            found: dict[str, Any] = answer.json()
+            return found
+
+        async def pushed(login: str, name: str) -> str:
+            made = await told(login, "PUT", f"{login}/widgets/contents/{name}", message=name, content="YQ==")
+            return str(made["commit"]["sha"])
+
+        await told("alice", "PUT", "acme/widgets/contents/base", message="base", content="YQ==")
+        await told("bob", "POST", "acme/widgets/forks")
+        looked_at = await pushed("bob", "first")
+        pull = await told("bob", "POST", "acme/widgets/pulls", title="t", head="bob:main", base="main")
+        name = await started(alice, "acme/widgets")
+        about = {"subject_kind": SubjectKind.PULL, "subject_number": pull["number"], "approved_sha": looked_at}
+        async with here.shared.database.write() as tx:
+            await tx.execute(update(Session).values(own_branch=True, **about))
+        moved = await pushed("bob", "second")
+        assert (await alice.post(f"/api/v1/sessions/{name}/retry")).status_code == 202
+    async with here.shared.database.read() as tx:
+        row = (await tx.execute(select(Session))).scalar_one()
+    assert (row.approved_sha, row.needs_approval) == (moved, True)
