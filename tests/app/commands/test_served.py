@@ -100,13 +100,13 @@ async def greenloop(folder: Path, *words: str, stdin: str = "", gone: bool = Fal
     """The command as a person runs it, with nothing but what it asks a server for; `gone`: nobody reads its output."""
     known = {"PATH": os.environ["PATH"], "XDG_CONFIG_HOME": str(folder), "GREENLOOP_DATA": str(folder / "none")}
     reading, writing = os.pipe()
+    os.close(reading)
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "app", *words, env=known,
         stdin=asyncio.subprocess.PIPE, stdout=writing if gone else asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
     os.close(writing)
-    os.close(reading)
     out, err = await process.communicate(stdin.encode())
     return process.returncode or 0, (out or b"").decode(), err.decode()
 
