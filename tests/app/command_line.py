@@ -28,7 +28,9 @@ def greenloop(sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     in_a_thread(_fill(sqlite_url))
     monkeypatch.setenv("GREENLOOP_DATABASE_URL", sqlite_url)
     monkeypatch.setenv("GREENLOOP_DATA", str(tmp_path))
-    monkeypatch.delenv("GREENLOOP_REDIS_URL", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))  # where nobody logged in at a server
+    for name in ("GREENLOOP_REDIS_URL", "GREENLOOP_SERVER"):
+        monkeypatch.delenv(name, raising=False)
     return Greenloop(sqlite_url)
 
 
