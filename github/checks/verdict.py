@@ -192,6 +192,10 @@ def _sort(
     red, running, green, awaiting, cancelled, idling = [], [], [], [], [], list[Check]()
     excused = [each for each in snapshot.excused if not ignored(each.check.name, rules)]
     idle = rules.status_idle_minutes
+    # its conclusion is a moment away, and may be red although each job that is listed is green
+    ending = {check.run_id for check in snapshot.checks if check.required and check.run_id} - {
+        check.run_id for check in snapshot.checks if check.kind is Kind.JOB and not check.completed
+    }
     for check in snapshot.checks:
         optional = bool(required) and not check.required
         asks = check.conclusion == "action_required" or check.waiting
@@ -218,7 +222,7 @@ def _sort(
             else:
                 awaiting.append(check)
         elif not check.completed:
-            if optional:
+            if optional and check.run_id not in ending:
                 excused.append(Excused(check, "has not ended, and nobody requires it"))
             elif check.kind is Kind.STATUS and not check.required and quiet >= idle * 60:
                 excused.append(Excused(check, f"has said nothing for {idle} minutes, and is not waited for"))

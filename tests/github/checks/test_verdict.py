@@ -225,6 +225,7 @@ TEST = check("test", required=True)
     ("optional", "words"),
     [
         (check("slow", ""), "`slow` has not ended, and nobody requires it"),
+        (check("slow", "", kind=Kind.STATUS, run_id=0), "`slow` has not ended, and nobody requires it"),
         (check("deploy", "", waiting=True), "`deploy` waits for a person, and nobody requires it"),
         (check("deploy", "action_required"), "`deploy` waits for a person, and nobody requires it"),
         (check("old", "cancelled"), "`old` ended as cancelled, and nobody requires it"),
@@ -236,6 +237,18 @@ def test_where_checks_are_required_the_others_hold_nothing_back_and_are_named(op
     assert [each.check for each in found.excused] == [optional]
     alone = state(replace(TEST, required=False), optional, open_suites=1)
     assert alone.verdict is not Verdict.GREEN
+
+
+def test_a_run_whose_required_job_has_passed_is_waited_for_once_none_of_its_jobs_is_under_way() -> None:
+    test, ci = replace(TEST, run_id=7), check("CI", "", kind=Kind.WORKFLOW, run_id=7)
+    ending = state(test, ci, required=REQUIRED)
+    assert (ending.verdict, ending.explanation) == (Verdict.RUNNING, "waiting for `CI`")
+    assert state(test, replace(ci, conclusion="failure"), required=REQUIRED).verdict is Verdict.RED
+    slow = check("slow", "", run_id=7)
+    words = "1 of 3 checks passed; `CI`, `slow` has not ended, and nobody requires it"
+    assert state(test, ci, slow, required=REQUIRED).explanation == words
+    other = state(test, replace(ci, run_id=8), required=REQUIRED)
+    assert other.verdict is Verdict.GREEN, "the run of another workflow"
 
 
 def test_a_red_optional_check_is_repaired_named_or_ignored_as_the_repository_wishes() -> None:
