@@ -58,6 +58,10 @@ async def examine(
     for change in changes:
         refused += await _of_content(proposal, change, patches.get(change.path), content_of, base_of, apart)
     about_tests = await _about_tests(proposal, changes, patches, content_of, base_of, apart)
+    if proposal.ran and proposal.config.test_guard != "off":
+        taken_out = "\n".join(line.text for each in read for line in each.removed())
+        fewer = await apart(weakening.fewer, *proposal.ran, taken_out)
+        about_tests += [replace(each, text=proposal.redactor.text(each.text)) for each in fewer]
     blocks = (*testguard.ALWAYS, *testguard.IN_REPAIRS) if proposal.repair else testguard.ALWAYS
     if proposal.config.test_guard == "block":
         refused += [replace(each, text=f"{each.text} {_BLOCKED}") for each in about_tests if each.code in blocks]

@@ -49,7 +49,8 @@ class Proposal:
     `workflows_allowed`: whether the App may write workflow files. `repair`: the turn repairs red checks, so nobody
     asked for another behaviour. `redactor` knows the secrets that the turn was given. `env_files`: paths in the
     repository where secrets were written for the tests. `merges`: something was merged before the agent
-    began, and may have left conflicts. `merged`: when the turn merged somebody's commit, that
+    began, and may have left conflicts. `ran`: what the check in the box printed before the agent, and on
+    what would be published. `merged`: when the turn merged somebody's commit, that
     commit's files, path -> (mode, sha); what is as it is there is their change, not the turn's. Sizes are in bytes.
     """
 
@@ -61,6 +62,7 @@ class Proposal:
     redactor: Redactor = field(default_factory=Redactor)
     env_files: frozenset[str] = frozenset()
     merges: bool = False
+    ran: tuple[str, str] | None = field(default=None, repr=False)
     merged: Mapping[str, tuple[str, str]] | None = None
     file_bytes: int = 5_000_000
     changed_bytes: int = 20_000_000

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 
 from loops.guards import testfiles
 from loops.guards.model import Finding
-from loops.guards.weakening import commands, data, lines, settings, suites
+from loops.guards.weakening import commands, data, lines, ran, settings, suites
 from loops.guards.weakening.setting_keys import EVERY, LISTS
 from loops.guards.weakening.suites import kept
 from loops.guards.weakening.whole import Whole
 
-__all__ = ["CODES", "concerns", "kept", "look"]
+__all__ = ["CODES", "concerns", "fewer", "kept", "look"]
 
 CODES = (
     "assertion_unreached",
@@ -21,6 +21,7 @@ CODES = (
     "check_loosened",
     "case_removed",
     "test_data_emptied",
+    "fewer_tests_ran",
 )
 
 
@@ -31,6 +32,11 @@ def look(wholes: Sequence[Whole]) -> Iterator[Finding]:
     yield from settings.look(wholes)
     yield from commands.look(wholes)
     yield from data.look(wholes)
+
+
+def fewer(before: str, after: str, taken_out: str) -> list[Finding]:
+    """Tests that the check of a box ran before the turn, and does not run on its work; as `ran.fewer`."""
+    return list(ran.fewer(before, after, taken_out))
 
 
 def concerns(path: str) -> bool:

@@ -8,6 +8,7 @@ from github.publishing import trees
 from github.publishing.publish import WORKFLOWS
 from github.repositories import queries
 from k8s.runner.protocol import Result
+from k8s.runner.verification import FAILED, PASSED
 from loops.accounts.box_secrets import CannotPrepare
 from loops.accounts.credentials import TurnCredentials
 from loops.context import Loop
@@ -36,6 +37,7 @@ async def guard(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn
         redactor=await redactor_of(loop.database, loop.vault, turn),
         env_files=frozenset(filter(None, [((turn.spec or {}).get("env_file") or {}).get("path")])),
         merged=await _merged(repo, turn),
+        ran=_ran(result),
         file_bytes=loop.options.file_bytes,
         changed_bytes=loop.options.changed_bytes,
     )
@@ -58,6 +60,15 @@ async def guard(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn
     except Withheld as error:
         text = f"What this turn changed could not be looked at: {error}. Ask for a smaller step."
         return Findings((Finding("not_searched", "", text),))
+
+
+def _ran(result: Result) -> tuple[str, str] | None:
+    """What the check printed before the agent and after it, where it ran to its end both times."""
+    before, after = result.trials.before, result.trials.after
+    ended = (PASSED, FAILED)
+    if before is None or after is None or before.how not in ended or after.how not in ended:
+        return None
+    return before.output, after.output
 
 
 async def _merged(repo: RepositoryHandle, turn: Turn) -> dict[str, tuple[str, str]] | None:
