@@ -136,7 +136,7 @@ async def test_a_check_that_comes_after_an_end_without_checks_opens_the_watch_ag
         assert first.outcome == "no_checks"
         await reported(home, first.head_sha, state)
         if state == "pending":
-            await comment_says(home, number, "Waiting for `ci/other`")
+            await comment_says(home, number, "Waiting for the checks")
             await reported(home, first.head_sha)
         await comment_says(home, number, "Done: all checks are green")
         session = await home.ended()
