@@ -8,6 +8,7 @@ from github.workflows.workflow import BadWorkflow
 from loops.preparation.jobs import Workflows
 from loops.preparation.plan import Bring, Command, Lack, Missing, Need, Plan
 from loops.preparation.run_steps import RunStep
+from loops.preparation.versions import prefix
 
 SETUP_JOB = "copilot-setup-steps"
 """The job by which repositories tell how a machine is made ready for a coding agent, and the name of its workflow
@@ -103,10 +104,7 @@ def check_of(plan: Plan) -> dict[str, Any]:
 def _tool(tool: Need) -> str:
     program = PROGRAMS.get(tool.name, tool.name)
     program = "python3" if program == "python" else program
-    version = (
-        f"@{tool.version}" if tool.version and all(c.isalnum() or c in ".-_+" for c in tool.version) else "@latest"
-    )
-    return MISE.format(wanted=f"'{tool.name}{version}'", program=f"'{program}'")
+    return MISE.format(wanted=f"'{tool.name}@{prefix(tool.version)}'", program=f"'{program}'")
 
 
 def _commands(commands: Sequence[Command]) -> list[dict[str, Any]]:
