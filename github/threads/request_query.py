@@ -37,6 +37,7 @@ async def prefetch_request(repository: RepositoryHandle, number: int) -> float:
     told = repository.app.told
     if (facts := read_facts(found)) is not None:
         told.put(repository.id, FACTS, "", facts)
+    told.forget(repository.id, SETTINGS, "")
     if found.get("settings") is None:
         told.put(repository.id, SETTINGS, "", None)
     comments = (found.get("issueOrPullRequest") or {}).get("comments") or {}
