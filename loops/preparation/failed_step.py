@@ -6,8 +6,9 @@ from typing import Any
 
 from github.workflows.workflow import BadWorkflow
 from loops.preparation.jobs import Workflows
-from loops.preparation.plan import Bring, Command, Lack, Missing, Need, Plan
+from loops.preparation.plan import Bring, Command, Lack, Missing, Need, Plan, Read
 from loops.preparation.run_steps import RunStep
+from loops.preparation.version_files import version_in
 from loops.preparation.versions import prefix
 
 SETUP_JOB = "copilot-setup-steps"
@@ -53,7 +54,16 @@ def planned(
         plan = Plan(job.name, job.name, missing=(Missing(Lack.WORKFLOW, str(error)),))
     if plan is not None and not lacking(plan):
         plan = _set_up_for_agents(plan, Workflows(read, github))
+        plan = replace(plan, needs=tuple(_told_by_file(each, read) for each in plan.needs))
     return plan, frozenset(wanted)
+
+
+def _told_by_file(tool: Need, read: Read) -> Need:
+    """The tool with the version that a file of the repository names, where the workflow leaves it to that."""
+    if tool.version or not tool.file:
+        return tool
+    path = tool.file.removeprefix("./")
+    return replace(tool, version=version_in(path, read(path) or "", tool.name))
 
 
 def _set_up_for_agents(plan: Plan, workflows: Workflows) -> Plan:
