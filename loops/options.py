@@ -121,6 +121,12 @@ class LoopOptions(BaseModel):
     box_silence: float = Field(
         60, gt=0, description="A box not heard of for this long is looked up before we conclude."
     )
+    work_seconds: float = Field(
+        30,
+        ge=0,
+        description="A box tells what its turn has changed so far at most this often, in seconds, for the case that it "
+        "is lost; 0: never.",
+    )
     box_start_seconds: float = Field(
         300, gt=0, description="How long a box may take to come for its turn (image pull)."
     )

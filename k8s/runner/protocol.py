@@ -12,6 +12,7 @@ the turn, for all that is about that turn. The runner asks, the service answers:
     GET    /turns/{turn}/secrets          -> {"spellings"}: what must not stay in files, the longest first
     GET    /turns/{turn}/objects/{sha}    -> bytes of a blob that an earlier round of the turn stored
     GET    /turns/{turn}/edited           -> {"paths"}: what the agent wrote by its edit tools, within the checkout
+    PUT    /turns/{turn}/work             `Result` of reason `working`: what the checkout has come to so far -> 204
     PUT    /turns/{turn}/result           `Result` -> 204
 
 `turns` are those that the runner holds (`turn` the first of them, or null): they are not handed out again.
@@ -64,6 +65,8 @@ REASONS = (
     *(EXITED, TIMEOUT, CANCELLED, FETCH_FAILED, START_FAILED, TOO_MANY_CHANGES, TOO_LARGE, RUNNER_RESTARTED),
     *(DISK_FULL, OUT_OF_MEMORY, REPORT_FAILED),
 )
+
+WORKING = "working"  # no reason of an end: what is told meanwhile
 
 # What a runner is doing (`Output.state`).
 FETCHING = "fetching"
@@ -138,7 +141,8 @@ class AssignedTurn:
     `{turn_dir:MARKER}` only. `token` is the turn's own, for the runner alone. `marker` stands in the environment of
     everything that runs. `conversation` names the files below the home that the agent needs to go on with this
     conversation (`*` is part of one name, a last `**` everything below): alone of a home they are there again in the
-    next turn that names them, with secrets taken out.
+    next turn that names them, with secrets taken out. What the agent has changed so far is told every `work_seconds`
+    at most, and never where they are 0.
     """
 
     turn: str
@@ -154,6 +158,7 @@ class AssignedTurn:
     limits: TurnLimits = field(default_factory=TurnLimits)
     conversation: list[str] = field(default_factory=list)
     verification: Verification | None = None
+    work_seconds: float = 0.0
 
     def __post_init__(self) -> None:
         if not TURN_PATTERN.fullmatch(self.turn):
@@ -265,15 +270,9 @@ def to_json(message: Any) -> dict[str, Any]:
 
 
 _TYPES: dict[str, Any] = {
-    "int": int,
-    "int | None": int,
-    "float": (int, float),
-    "str": str,
-    "str | None": str,
-    "bool": bool,
-    "list[str]": list,
-    "dict[str, str]": dict,
-}
+    "int": int, "int | None": int, "float": (int, float), "str": str, "str | None": str, "bool": bool,
+    "list[str]": list, "dict[str, str]": dict,
+}  # fmt: skip
 
 
 def _pick(cls: Any, raw: Any, where: str, **made: Any) -> Any:
@@ -341,17 +340,18 @@ def token_from_json(raw: Any) -> FetchToken:
 
 def secrets_from_json(raw: Any) -> list[str]:
     """Read what `secrets` answered. Raises `ProtocolError`."""
-    found = raw.get("spellings") if isinstance(raw, dict) else None
-    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
-        raise ProtocolError("secrets.spellings is no list of texts")
-    return found
+    return _texts(raw, "secrets", "spellings")
 
 
 def edited_from_json(raw: Any) -> list[str]:
     """Read what `edited` answered. Raises `ProtocolError`."""
-    found = raw.get("paths") if isinstance(raw, dict) else None
+    return _texts(raw, "edited", "paths")
+
+
+def _texts(raw: Any, where: str, name: str) -> list[str]:
+    found = raw.get(name) if isinstance(raw, dict) else None
     if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
-        raise ProtocolError("edited.paths is no list of texts")
+        raise ProtocolError(f"{where}.{name} is no list of texts")
     return found
 
 

@@ -14,13 +14,15 @@ from .files import Places
 from .git import changes, checkout
 from .git.command import Git, GitError, make_private
 from .git.object_store import Store
-from .git.work_tree import WorkTree
+from .git.work_tree import MOST, WorkTree
 from .processes import agent_keeper
 from .protocol import AssignedTurn, Change, Result, TurnRepository, Usage
 from .service.link import Link, Rejected, Unreachable
 from .service.shipping import Shipping
 from .state import Home, TurnState
 
+LEFT_OUT = 200
+"""Things left out that are told."""
 HASHED = 2_000
 """Files that set-up may leave for their contents to be compared; of more it is mode and size."""
 
@@ -60,6 +62,20 @@ class Reporter:
             return Result(reason, message=message, **about)
         return self._with_changes(places, turn, turn.repository, reason, [message, said], about)
 
+    def so_far(self, places: Places, turn: AssignedTurn, repository: TurnRepository, most: int) -> Result:
+        """What the checkout has come to while its agent may be at work there, at most `most` files and folders of it.
+
+        Raises `TooMany`, `ChangesTooLarge`, `GitError`, OSError, and what requests raise.
+        """
+        report, _ = self._compare(self._work_tree(places), places, turn, repository, most)
+        left_out = report.left_out[:LEFT_OUT]
+        return Result(
+            protocol.WORKING, base=repository.sha, changes=report.changes, diff=report.diff, left_out=left_out
+        )
+
+    def _work_tree(self, places: Places) -> WorkTree:
+        return WorkTree(self._home.agent, f"home/{places.workdir.relative_to(places.home)}")
+
     def _explain(self, end: dict[str, Any], turn: AssignedTurn) -> tuple[str, str]:
         how, code, cancel = end["how"], end.get("exit_code"), self._state.cancel()
         left = f" {len(end['left'])} of its processes could not be killed." if end.get("left") else ""
@@ -96,7 +112,7 @@ class Reporter:
         said: list[str],
         about: dict[str, Any],
     ) -> Result:
-        work_tree = WorkTree(self._home.agent, f"home/{places.workdir.relative_to(places.home)}")
+        work_tree = self._work_tree(places)
         head = checkout.head(work_tree.small_file)
         about["base"] = repository.sha
         about["head"] = head if head != repository.sha else None
@@ -106,7 +122,7 @@ class Reporter:
             report, git = self._compare(work_tree, places, turn, repository)
             self._store_objects(turn, git, report.changes)
             found = report.changes
-            about.update(tree=report.tree, diff=report.diff, left_out=report.left_out[:200])
+            about.update(tree=report.tree, diff=report.diff, left_out=report.left_out[:LEFT_OUT])
             if report.left_out:
                 said.append("Left out: " + ", ".join(report.left_out[:20]) + ("…" if len(report.left_out) > 20 else ""))
         except (changes.TooMany, changes.ChangesTooLarge) as excess:
@@ -126,7 +142,7 @@ class Reporter:
         return Result(reason, message=" ".join(part for part in said if part), changes=found, **about)
 
     def _compare(
-        self, work_tree: WorkTree, places: Places, turn: AssignedTurn, repository: TurnRepository
+        self, work_tree: WorkTree, places: Places, turn: AssignedTurn, repository: TurnRepository, most: int = MOST
     ) -> tuple[changes.Report, Git]:
         store = Store(self._home, repository)
         # of this process only: a git that outlived a reporter before us must not meet ours
@@ -138,7 +154,7 @@ class Reporter:
             lambda: self._edited(turn),
             places.hidden(turn) | self._made(turn, work_tree),
         )
-        return changes.find(git, work_tree, repository.sha, turn.limits, merged, edited, hidden), git
+        return changes.find(git, work_tree, repository.sha, turn.limits, merged, edited, hidden, most), git
 
     def _made(self, turn: AssignedTurn, work_tree: WorkTree) -> frozenset[bytes]:
         """What setting the box up left in the checkout, as it left it, unless the agent wrote it by its edit tools."""

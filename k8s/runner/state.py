@@ -13,9 +13,10 @@
         stdout, stderr
         cancel      why the service asked for the end
         made.json   what setting the box up left in the checkout, with a `trial.json` of the check before the agent
+        work.json   what was told of the work so far
         result.json what the agent came to, while that is verified
         ended.json  how the agent ended
-        git.{pid}/  objects made from the final working tree
+        git.{pid}/  objects made from the working tree, by the process that looked at it
     {home}/given/                    what an agent may read:
         repos/{id}  objects fetched from one repository (`git.object_store`)
         turn/       evidence and conversation of the turn that is about to begin

@@ -32,6 +32,7 @@ from .service.shipping import Shipping
 from .state import Home, TurnState, held, lock, sign, signed
 from .trials import BoxTrials, overlay_of, to_put
 from .verification import NOT_RUN, Trial, Trials
+from .work_so_far import WorkSoFar, tell
 
 
 class Unwanted(Exception):
@@ -201,8 +202,8 @@ class TurnRun:
             time.sleep(0.05)
             process_tree.reap()
 
-    def _follow(self) -> None:
-        """Pass the output on until the agent has ended and all of it is acknowledged."""
+    def _follow(self, work: WorkSoFar) -> None:
+        """Pass the output on until the agent has ended and all of it is acknowledged; tell its work meanwhile."""
 
         def cancelled(reason: str) -> None:
             if self._state.cancel() is None and held(self._state.supervisor):
@@ -210,7 +211,14 @@ class TurnRun:
                 self._state.note_cancel(reason)
                 self._end_agent()
 
-        self._shipping.follow(lambda: not held(self._state.supervisor), cancelled)
+        def ended() -> bool:
+            work.look()
+            return not held(self._state.supervisor)
+
+        try:
+            self._shipping.follow(ended, cancelled)
+        finally:
+            work.end()
         process_tree.reap()
 
     # after the agent
@@ -223,11 +231,13 @@ class TurnRun:
         if kept is not None:
             # its verification was cut off: the work is reported as it is, unverified
             return protocol.result_from_json(kept)
-        self._follow()
+        work = WorkSoFar(self._home, self._link, self._state, places, turn, self._log)
+        self._follow(work)
         end = self._state.end()
         if end is None:
             end = self._sweep_up(places, turn, strays)
         if self._place.lost:
+            work.last()
             return None
         with contextlib.suppress(OSError):
             files.keep_conversation(self._home, turn)
@@ -245,6 +255,9 @@ class TurnRun:
             return result
         # from here on nothing of the agent's home is left: whoever takes this up has the work from here
         self._state.note("result", protocol.to_json(result))
+        if turn.work_seconds > 0:
+            with contextlib.suppress(Rejected, OSError):
+                tell(self._link, self._state, result)
         wanted = replace(wanted, overlay=overlay_of(result.changes))
         box: AgentBox | None = None
         try:

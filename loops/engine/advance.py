@@ -32,6 +32,7 @@ from loops.store.quarantine import put_aside
 from loops.store.states import SessionStatus
 from loops.store.tables import Installation, Repository, Session
 from loops.turns.finishing.finish_turn import finish_turn
+from loops.turns.finishing.lost_work import end_session
 from loops.turns.preparing.prepare import prepare
 
 log = structlog.get_logger(__name__)
@@ -65,7 +66,7 @@ STEPS: Mapping[type, Step] = {
     decide.LeaveOptional: leave_optional,
     decide.StartChecks: start_checks,
     decide.MarkReady: mark_ready,
-    decide.Finish: finish,
+    decide.Finish: end_session,
 }
 
 

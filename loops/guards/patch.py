@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+_SECTION = "diff --git "
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@(.*)")
 _ESCAPE = re.compile(r'\\([abtnvfr"\\]|[0-7]{3})')
 _PLAIN = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
@@ -52,6 +53,23 @@ class Patch:
         return (line for hunk in self.hunks for line in hunk.lines if line.sign == "-")
 
 
+def sections(diff: str) -> list[str]:
+    """The parts of a diff, a file each. A line of a file never begins as a part does: its sign stands before it."""
+    found: list[list[str]] = []
+    for line in diff.split("\n"):
+        if line.startswith(_SECTION):
+            found.append([])
+        if found:
+            found[-1].append(line)
+    return ["\n".join(lines).rstrip("\n") + "\n" for lines in found]
+
+
+def read_whole(section: str) -> Patch | None:
+    """The one file that `section` changes; None where it tells no text, or not all of it."""
+    found = read(section)
+    return found[0] if len(found) == 1 and all(hunk.exact for hunk in found[0].hunks) else None
+
+
 def read(diff: str) -> tuple[Patch, ...]:
     """The files of `diff` that have text hunks."""
     found: list[Patch] = []
@@ -68,7 +86,7 @@ def read(diff: str) -> tuple[Patch, ...]:
 
     while at < len(lines):
         line = lines[at]
-        if line.startswith("diff --git "):
+        if line.startswith(_SECTION):
             close()
             old = new = None
         elif line.startswith("--- ") and at + 1 < len(lines) and lines[at + 1].startswith("+++ "):

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import structlog
-from sqlalchemy import func, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from k8s.runner.protocol import DIFF_BYTES, STDERR_BYTES, Result
+from k8s.runner.protocol import DIFF_BYTES, EXITED, STDERR_BYTES, Result
 from k8s.runner.verification import OUTPUT_BYTES, Trials
 from loops.guards.secrets import sayable
 from loops.offload import HEAVY, Offload, Withheld
@@ -32,6 +32,7 @@ from loops.store.lookup import installation_of_session
 from loops.store.quarantine import put_aside
 from loops.store.states import TurnStatus
 from loops.store.tables import Blob, Box, Log, Turn
+from loops.store.work_tables import WorkSoFar
 
 log = structlog.get_logger(__name__)
 
@@ -156,6 +157,9 @@ async def store_result(
         await journal.append(
             tx, turn.session_id, [*shown.entries, ("turn_reported", bounded(summary))], at=now, turn_id=turn.id
         )
+        if result.changes or result.reason == EXITED:
+            # else what its box told before is more than the report tells
+            await tx.execute(delete(WorkSoFar).where(WorkSoFar.turn_id == turn.id))
         _compare(await tx.get_one(Turn, turn.id, populate_existing=True))
         await leases.make_due(tx, turn.session_id, now)
     return True

@@ -12,6 +12,7 @@ from loops.store import journal
 from loops.store.locking import lock_turns, locked
 from loops.store.states import OPEN_SESSION, OPEN_TURN, SessionStatus, TurnStatus
 from loops.store.tables import Blob, Log, Repository, Session, Turn
+from loops.store.work_tables import WorkSoFar
 
 log = structlog.get_logger(__name__)
 
@@ -34,6 +35,7 @@ async def finish(loop: Loop, session: Session, action: decide.Finish) -> None:
         await _abandon_open_turns(tx, session.id, action.reason or action.status, now)
         turns = select(Turn.id).where(Turn.session_id == session.id)
         await tx.execute(delete(Log).where(Log.turn_id.in_(turns)))
+        await tx.execute(delete(WorkSoFar).where(WorkSoFar.turn_id.in_(turns)))
         await tx.execute(update(Turn).where(Turn.session_id == session.id).values(given=None))
         if action.reason != "push_refused":
             await tx.execute(delete(Blob).where(Blob.turn_id.in_(turns)))

@@ -17,7 +17,9 @@ KEPT = 30 * 86_400.0
 
 
 async def put_aside(database: Database, kind: str, key: str, reason: str, *, now: float) -> None:
-    """Note that the `kind` (delivery, session, report, output, log) named `key` is not tried again; twice is once."""
+    """Note that the `kind` (delivery, session, report, output, work, log) named `key` is not tried again.
+
+    Twice is once."""
     log.error("quarantine.put_aside", kind=kind, key=key, reason=reason)
     insert = sqlite.insert if database.sqlite else postgresql.insert
     row = {"kind": kind, "key": key, "reason": reason[:1000], "at": now}

@@ -24,3 +24,20 @@ class UnfinishedWork(Base):
     files: Mapped[list[Any]]
     left_out: Mapped[list[Any]]
     at: Mapped[float]
+
+
+class WorkSoFar(Base):
+    """What a running turn had changed when its box last told: here until the turn is reported, or its work is kept.
+
+    `patch` is as that of `UnfinishedWork`, and no guard has looked at it; `changes` are the files that it is about, as
+    the box tells them, `left_out` those that it cannot hold, in words.
+    """
+
+    __tablename__ = "work_so_far"
+
+    turn_id: Mapped[int] = mapped_column(ForeignKey("turns.id"), primary_key=True, autoincrement=False)
+    patch: Mapped[bytes]
+    size: Mapped[int]
+    changes: Mapped[list[Any]]
+    left_out: Mapped[list[Any]]
+    at: Mapped[float]

@@ -29,6 +29,7 @@ from loops.prompts import description
 from loops.protocol.access import Asking, NoSuchEvidence, TurnOver
 from loops.protocol.results import log_of, most_bytes, object_of, store_object, store_result
 from loops.protocol.store_output import store_output
+from loops.protocol.store_work import store_work
 from loops.secrets.redact import Redactor
 from loops.store.bus import WORK
 from loops.store.states import TurnStatus
@@ -37,6 +38,7 @@ from loops.store.tables import Session, Turn
 log = structlog.get_logger(__name__)
 
 OUTPUT_BODY = 8 * 1024 * 1024  # the longest line, in base64, and the rest
+WORK_BODY = 8 * 1024 * 1024  # a diff in JSON, 10,000 paths
 RESULT_BODY = 32 * 1024 * 1024  # a diff, 10,000 paths, credential files
 OBJECT_BODY = 100 * 1024 * 1024  # GitHub takes no larger file
 COPIES = 2
@@ -181,6 +183,19 @@ async def edited(request: Request) -> Response:
 
 
 @answers
+async def work(request: Request) -> Response:
+    """PUT /turns/{turn}/work: what the turn has changed so far."""
+    here = app_state(request)
+    asked = await asking(request)
+    async with here.bodies.room(asked.turn.box or "", COPIES * declared(request, WORK_BODY)):
+        sent = protocol.result_from_json(await json_of(request, WORK_BODY))
+        redactor = await here.redactors.of(asked.turn, here.credentials.secrets, tokens_held(request, asked))
+        await store_work(here.database, asked.turn, sent, redactor, here.offload, now=here.clock())
+    here.bus.notify(f"session:{asked.turn.session_id}")
+    return Response(status_code=204)
+
+
+@answers
 async def result(request: Request) -> Response:
     """PUT /turns/{turn}/result."""
     here = app_state(request)
@@ -239,5 +254,6 @@ def _routes(dressed: Callable[[Handler], Handler]) -> list[Route]:
         Route("/turns/{turn}/objects/{sha}", dressed(store), methods=["PUT"]),
         Route("/turns/{turn}/secrets", dressed(secrets), methods=["GET"]),
         Route("/turns/{turn}/edited", dressed(edited), methods=["GET"]),
+        Route("/turns/{turn}/work", dressed(work), methods=["PUT"]),
         Route("/turns/{turn}/result", dressed(result), methods=["PUT"]),
     ]

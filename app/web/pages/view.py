@@ -13,15 +13,15 @@ from app.web.pages import words
 from app.web.pages.render import html
 from loops.comments.public_text import public_text
 from loops.sessions.explanations import explain, in_a_line
-from loops.store.states import OPEN_SESSION, SessionStatus
+from loops.store.states import OPEN_SESSION, SessionStatus, TurnStatus
 from loops.store.tables import Attempt, Effect, Person, Repository, Session, Turn
-from loops.store.work_tables import UnfinishedWork
+from loops.store.work_tables import UnfinishedWork, WorkSoFar
 
 
 @dataclass(frozen=True)
 class View:
     """A session with everything around it. `owner` asked last; `owners`: for whom each turn runs, by its id;
-    `unfinished`: what turns that were cut short had changed, by their ids."""
+    `unfinished`: what turns that were cut short had changed, by their ids; `so_far`: what one at work has."""
 
     session: Session
     turns: Sequence[Turn]
@@ -31,6 +31,7 @@ class View:
     attempts: int
     comment: str | None
     unfinished: Mapping[int, UnfinishedWork]
+    so_far: WorkSoFar | None = None
 
     @property
     def over(self) -> bool:
@@ -59,8 +60,12 @@ async def view(tx: AsyncSession, session: Session) -> View:
     )
     left = await tx.execute(select(UnfinishedWork).where(UnfinishedWork.turn_id.in_([turn.id for turn in turns])))
     unfinished = {work.turn_id: work for work in left.scalars()}
+    working = (turns[-1].id,) if turns and turns[-1].status == TurnStatus.RUNNING else ()
+    so_far = await tx.get(WorkSoFar, working) if working else None
     name = repository.full_name if repository else f"repository {session.repository_id}"
-    return View(session, turns, name, logins.get(session.owner_id or 0, ""), owners, len(attempts), comment, unfinished)
+    return View(
+        session, turns, name, logins.get(session.owner_id or 0, ""), owners, len(attempts), comment, unfinished, so_far
+    )
 
 
 def state_html(found: View, diff: str, web_url: str, public_url: str, *, operator: bool) -> str:
@@ -87,6 +92,7 @@ def state_html(found: View, diff: str, web_url: str, public_url: str, *, operato
         operator=operator,
         notes=said,
         unfinished=found.unfinished,
+        so_far=found.so_far,
         errors={turn.id: explain(turn.error).title for turn in found.turns if turn.error and turn.status == "failed"},
         turns=found.turns,
         title=title,
@@ -122,9 +128,11 @@ def links(found: View, web_url: str) -> list[tuple[str, str]]:
 
 
 def text_of_diff(found: View) -> str:
-    """The session's diff, or what its last turn had changed when it was cut short, or the last one that a turn
-    reported."""
+    """What its turn at work has changed so far, or the session's diff, or what its last turn had changed when it was
+    cut short, or the last one that a turn reported."""
     session, turns = found.session, found.turns
+    if found.so_far is not None and found.so_far.size:
+        return zlib.decompress(found.so_far.patch).decode("utf-8", "replace")
     if session.diff:
         return session.diff
     if (last := found.unfinished.get(turns[-1].id) if turns else None) is not None:

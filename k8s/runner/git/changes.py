@@ -19,7 +19,7 @@ from ..protocol import Change, TurnLimits
 from . import attributes, ignoring, leftovers, lfs
 from .command import Git
 from .leftovers import shown
-from .work_tree import GITLINK, LINK, RULES_BYTES, Entry, Seen, Tree, WorkTree, blob_sha
+from .work_tree import GITLINK, LINK, MOST, RULES_BYTES, Entry, Seen, Tree, WorkTree, blob_sha
 
 DIFF_CUT = "\n[greenloop: the diff is cut here, at {limit} bytes]\n"
 
@@ -50,21 +50,22 @@ def find(
     merged: str | None = None,
     edited: Callable[[], Iterable[str]] = tuple,
     hidden: frozenset[bytes] = frozenset(),
+    most: int = MOST,
 ) -> Report:
     """Compare the checkout `work_tree` with commit `base`. Writes the new objects into the git directory of `git`, and
     lays the rules of what is ignored out in its work tree, which is a scratch folder.
 
     What stands in the tree of `merged` (a commit that was merged before the agent began) does not count towards the
     limits. `edited` tells the paths that the agent wrote by an edit tool, which are no by-products. The paths `hidden`
-    are ours, which go with the turn: one that the base has is deleted. Raises `TooMany`, `ChangesTooLarge`, `GitError`,
-    OSError.
+    are ours, which go with the turn: one that the base has is deleted. At most so many files and folders are looked at
+    as `most`. Raises `TooMany`, `ChangesTooLarge`, `GitError`, OSError.
     """
     assert git.work_tree is not None  # noqa: S101 - the caller's mistake, not data
     git.work_tree.mkdir(exist_ok=True)
     git.run("read-tree", base)
     before = _entries(git, base)
     others = _entries(git, merged) if merged else {}
-    seen = work_tree.look(before)
+    seen = work_tree.look(before, most)
     ignoring.lay_out(git.work_tree, seen.rules)
     for path in hidden:
         seen.entries.pop(path, None)

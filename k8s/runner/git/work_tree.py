@@ -4,6 +4,7 @@ programs, but by a walk of its own that follows no link and waits for nothing.""
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import stat
 from collections.abc import Container, Mapping
@@ -18,7 +19,7 @@ KINDS = {stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket", stat.S_IFBLK: "a dev
 RULES = b".gitignore"
 RULES_BYTES = 1_000_000
 MOST = 5_000_000
-"""Entries of a checkout that are looked at."""
+"""Entries of a checkout that are looked at, where nobody wants fewer."""
 
 _PIECE = 1024 * 1024
 
@@ -27,7 +28,7 @@ Tree = Mapping[bytes, tuple[str, str]]
 
 
 class TooManyEntries(OSError):
-    """The checkout has more than `MOST` entries."""
+    """The checkout has more entries than are looked at."""
 
 
 @dataclass(frozen=True)
@@ -64,13 +65,13 @@ class WorkTree:
         self._root = root
         self._path = os.fsencode(path)
 
-    def look(self, base: Tree) -> Seen:
+    def look(self, base: Tree, most: int = MOST) -> Seen:
         """Look at all of it, with the blobs of the paths in `base`. A checkout that is gone is empty.
 
-        Raises `TooManyEntries`.
+        Raises `TooManyEntries` for more than `most`.
         """
         folders = {folder for path in base for folder in _folders(path)}
-        walk = _Walk(base, folders)
+        walk = _Walk(base, folders, most)
         try:
             top = agent_files.open_folder(self._root, self._path)
         except OSError:
@@ -112,10 +113,11 @@ def _folders(path: bytes) -> list[bytes]:
 
 
 class _Walk:
-    def __init__(self, base: Tree, folders: Container[bytes]) -> None:
+    def __init__(self, base: Tree, folders: Container[bytes], most: int) -> None:
         self.seen = Seen()
         self._base = base
         self._folders = folders
+        self._most = most
         self._count = 0
 
     def folder(self, descriptor: int, path: bytes, *, within: bool, depth: int = 0) -> None:
@@ -123,10 +125,11 @@ class _Walk:
         has counts."""
         try:
             with os.scandir(descriptor) as entries:
-                found = sorted(entries, key=lambda entry: entry.name)
+                few = itertools.islice(entries, self._most - self._count + 1)
+                found = sorted(few, key=lambda entry: entry.name)
             self._count += len(found)
-            if self._count > MOST:
-                raise TooManyEntries(f"the checkout has more than {MOST} files and folders")
+            if self._count > self._most:
+                raise TooManyEntries(f"the checkout has more than {self._most} files and folders")
             if path and any(entry.name == ".git" for entry in found):
                 within = True
                 self.seen.odd[path + b"/"] = "a repository of its own"

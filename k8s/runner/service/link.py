@@ -52,6 +52,7 @@ class Link:
         parts = urllib.parse.urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"service URL {url!r} is not http://host or https://host")
+        self._url = url
         self._parts = parts
         self._prefix = parts.path.rstrip("/")
         self._token_file = token_file
@@ -70,6 +71,10 @@ class Link:
             return
         with contextlib.suppress(OSError):
             self._token = self._read_token() or self._token
+
+    def another(self) -> Link:
+        """A line of its own, for a process that was forked: it must not use this one's connection."""
+        return Link(self._url, self._token_file, self._turn_token, self._sleep)
 
     def close(self) -> None:
         """Let go of the connection; the next request makes a new one."""

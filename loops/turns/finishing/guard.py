@@ -1,5 +1,6 @@
 """What the guards say of a turn before anything of it is published."""
 
+from collections.abc import Mapping
 from functools import partial
 
 from github.client.errors import UnreadableAnswer
@@ -24,8 +25,18 @@ from loops.store.states import TurnKind
 from loops.store.tables import Blob, Session, Turn
 
 
-async def guard(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, result: Result) -> Findings:
-    """Refusals and notes. With a refusal nothing of the turn may be published."""
+async def guard(
+    loop: Loop,
+    repo: RepositoryHandle,
+    session: Session,
+    turn: Turn,
+    result: Result,
+    contents: Mapping[str, bytes] | None = None,
+) -> Findings:
+    """Refusals and notes. With a refusal nothing of the turn may be published.
+
+    `contents` by their shas stand for what the box has stored, where it has stored nothing.
+    """
     proposal = Proposal(
         changes=result.changes,
         diff=result.diff,
@@ -45,6 +56,8 @@ async def guard(loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn
     large = {change.sha: change.lfs for change in result.changes if change.lfs}
 
     async def content_of(sha: str) -> bytes:
+        if contents is not None:
+            return contents[sha]
         # of a file under Git LFS what is uploaded counts, not its pointer
         async with loop.database.read() as tx:
             return (await tx.get_one(Blob, (turn.id, large.get(sha, sha)))).content

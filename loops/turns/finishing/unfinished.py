@@ -4,7 +4,7 @@ Nothing is in it that the guards would refuse, or that its stored diff, which is
 """
 
 import zlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import structlog
@@ -27,7 +27,6 @@ log = structlog.get_logger(__name__)
 ROUNDS = 5
 """Times that the guards look: what they refuse is taken out, and what is left is looked at again."""
 NAMED = 50
-_SECTION = "diff --git "
 
 
 @dataclass(frozen=True)
@@ -38,26 +37,62 @@ class Unfinished:
     files: tuple[str, ...]
     left_out: tuple[str, ...] = ()
 
+    def besides(self, left_out: Sequence[str]) -> "Unfinished":
+        """The same, with more that is not in it."""
+        return replace(self, left_out=tuple(dict.fromkeys((*self.left_out, *left_out))))
+
 
 async def unfinished_of(
     loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, result: Result
 ) -> Unfinished | None:
     """The work of a turn that is not published; None where there is none, or none that may be shown."""
-    changes, refused = list(result.changes), dict[str, str]()
-    if not changes or not result.diff:
-        return None
     try:
-        for _ in range(ROUNDS):
-            findings = await guard(loop, repo, session, turn, replace(result, changes=changes))
-            if findings.publishable:
-                return without(result, refused)
-            for each in findings.refusals:
-                refused[each.path] = f"refused: {each.code.replace('_', ' ')}"
-            changes = [change for change in changes if change.path not in refused]
-            if "" in refused or not changes:
-                break
+        return await _publishable(loop, repo, session, turn, result, result.changes)
     except GitHubError as error:
         log.warning("work.not_looked_at", turn=turn.public_id, error=str(error))
+        return None
+
+
+async def told_before(
+    loop: Loop, repo: RepositoryHandle, session: Session, turn: Turn, told: Result
+) -> Unfinished | None:
+    """The work that the box of a turn has told, which it has never reported. None as above; raises GitHubError.
+
+    Nothing but the diff is there of it: of a file that was there before, just what is new and the lines around it.
+    """
+    texts = {found.path: found for each in patch.sections(told.diff) if (found := patch.read_whole(each)) is not None}
+    there = [change for change in told.changes if change.path in texts]
+    contents = {change.sha: _after(texts[change.path]) for change in there if change.sha}
+    return await _publishable(loop, repo, session, turn, told, there, contents)
+
+
+def _after(found: patch.Patch) -> bytes:
+    lines = (line.text for hunk in found.hunks for line in hunk.lines if line.sign != "-")
+    return "\n".join(lines).encode("utf-8", "surrogateescape")
+
+
+async def _publishable(
+    loop: Loop,
+    repo: RepositoryHandle,
+    session: Session,
+    turn: Turn,
+    result: Result,
+    changes: Sequence[Change],
+    contents: Mapping[str, bytes] | None = None,
+) -> Unfinished | None:
+    """What the guards let pass of these changes of the result."""
+    refused: dict[str, str] = {}
+    if not changes or not result.diff:
+        return None
+    for _ in range(ROUNDS):
+        findings = await guard(loop, repo, session, turn, replace(result, changes=list(changes)), contents)
+        if findings.publishable:
+            return without(result, refused)
+        for each in findings.refusals:
+            refused[each.path] = f"refused: {each.code.replace('_', ' ')}"
+        changes = [change for change in changes if change.path not in refused]
+        if "" in refused or not changes:
+            break
     return None
 
 
@@ -65,11 +100,11 @@ def without(result: Result, refused: dict[str, str]) -> Unfinished | None:
     """The diff of the result as a patch, without the files `refused`; None where nothing is left. Pure."""
     kept: list[str] = []
     files: list[str] = []
-    for section in _sections(result.diff):
-        found = patch.read(section)
-        if len(found) == 1 and _is_whole(found[0]) and not {found[0].old, found[0].new} & set(refused):
+    for section in patch.sections(result.diff):
+        found = patch.read_whole(section)
+        if found is not None and not {found.old, found.new} & set(refused):
             kept.append(section)
-            files.append(found[0].path)
+            files.append(found.path)
     if not kept:
         return None
     return Unfinished("".join(kept), tuple(files), _left_out(result.changes, files, refused))
@@ -96,21 +131,6 @@ def in_words(work: Unfinished, page: str) -> str:
     count = f"{len(work.files)} file{'s' if len(work.files) > 1 else ''}"
     named = ", ".join(work.left_out[:5]) + (" and more" if len(work.left_out) > 5 else "")
     return f"Its work until then is kept as [a patch of {count}]({page})" + (f", without {named}." if named else ".")
-
-
-def _sections(diff: str) -> list[str]:
-    """The parts of a diff, a file each. A line of a file never begins as a part does: its sign stands before it."""
-    found: list[list[str]] = []
-    for line in diff.split("\n"):
-        if line.startswith(_SECTION):
-            found.append([])
-        if found:
-            found[-1].append(line)
-    return ["\n".join(lines).rstrip("\n") + "\n" for lines in found]
-
-
-def _is_whole(found: patch.Patch) -> bool:
-    return all(hunk.exact for hunk in found.hunks)
 
 
 def _left_out(changes: Sequence[Change], files: Collection[str], refused: dict[str, str]) -> tuple[str, ...]:

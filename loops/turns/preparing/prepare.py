@@ -27,6 +27,7 @@ from loops.store.database import Database
 from loops.store.locking import locked
 from loops.store.states import SessionStatus, TurnStatus
 from loops.store.tables import Box, Repository, Session, Turn
+from loops.turns.finishing.lost_work import keep_lost_work
 from loops.turns.preparing import images, unfinished_work
 from loops.turns.preparing.admission import admit
 from loops.turns.preparing.checking import verification_of
@@ -78,6 +79,7 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
         wanted = await env_of(loop.database, session, start, repository.full_name)
         step = await step_check(loop, repo, session, turn, start)
         verification = verification_of(session, turn, step.check)
+        await keep_lost_work(loop, session)
         told = await prompt_of(loop, repo, session, turn, start, wanted, chosen.runtime.name, verification)
         limits = await _limits(loop, session, turn)
         shown = await images.images_of(repo, ask_of(turn)) if chosen.runtime.shows_images else ()

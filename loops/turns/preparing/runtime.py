@@ -100,6 +100,7 @@ def spec_of(
         ],
         "env_file": wanted.spec() if wanted else None,
         "verification": verification,
+        "work_seconds": loop.options.work_seconds,
     }
 
 

@@ -15,6 +15,7 @@ from loops.runtimes.base import RuntimeEvent
 from loops.runtimes.command.spec import SPEC as COMMAND
 from loops.runtimes.command.stream import CommandParser
 from loops.store.tables import Blob, Box, Log, Session, Turn
+from loops.store.work_tables import WorkSoFar
 from tests.app.boxside import RESULT, journal, row, said, seed, send
 from tests.databases import on_sqlite
 
@@ -159,3 +160,51 @@ async def test_evidence_comes_out_as_it_went_in(box: httpx.AsyncClient, shared: 
     assert (await box.get("/turns/t_1/evidence/build (3.11)/log")).content == text
     assert (await box.get("/turns/t_1/evidence/empty")).content == b""
     assert (await box.get("/turns/t_1/evidence/other")).status_code == 404
+
+
+def _work(**texts: str) -> dict[str, object]:
+    """What a box tells of new files."""
+    sections = [
+        f"diff --git a/{name} b/{name}\nnew file mode 100644\n--- /dev/null\n+++ b/{name}\n@@ -0,0 +1 @@\n+{text}\n"
+        for name, text in texts.items()
+    ]
+    changes = [{"path": name, "mode": "100644", "sha": blob_sha(f"{text}\n".encode())} for name, text in texts.items()]
+    return {"reason": protocol.WORKING, "base": "1" * 40, "changes": changes, "diff": "".join(sections)}
+
+
+async def test_work_that_is_told_meanwhile_is_kept_without_files_with_secrets_until_the_turn_is_reported(
+    box: httpx.AsyncClient, shared: AppState
+) -> None:
+    await seed(shared, status="running")
+
+    async def kept() -> tuple[str, int, str] | None:
+        async with shared.database.read() as tx:
+            row = (await tx.execute(select(WorkSoFar))).scalar_one_or_none()
+        return row and (zlib.decompress(row.patch).decode(), len(row.changes), " ".join(row.left_out))
+
+    token = "ghp_" + "a1B2c3D4e5F6" * 3
+    for _ in range(2):
+        assert (await box.put("/turns/t_1/work", json=_work(a="one", key=token))).status_code == 204
+    patch, count, left_out = await kept() or ("", 0, "")
+    assert "+one" in patch and token not in patch and count == 2 and left_out == "`key` (it holds a secret)"
+    large = "x" * 40_000
+    assert (await box.put("/turns/t_1/work", json=_work(a=large, b=token))).status_code == 204
+    patch, _, left_out = await kept() or ("", 0, "")
+    assert large in patch and "one" not in patch and token not in patch and "`b`" in left_out
+    assert (await box.put("/turns/t_1/result", json={**RESULT, "reason": "report_failed"})).status_code == 204
+    assert await kept() is not None, "the report says nothing of the work"
+    assert (await box.put("/turns/t_1/work", json=_work(a="late"))).status_code == 409
+    async with shared.database.write() as tx:
+        await tx.execute(update(Turn).values(status="running", result=None))
+    assert (await box.put("/turns/t_1/result", json=RESULT)).status_code == 204
+    assert await kept() is None
+
+
+@on_sqlite
+async def test_work_of_an_earlier_try_and_under_another_token_is_refused(
+    box: httpx.AsyncClient, shared: AppState
+) -> None:
+    await seed(shared, status="running", token_hash="other")
+    assert (await box.put("/turns/t_1/work", json=_work(a="one"))).status_code == 401
+    async with shared.database.read() as tx:
+        assert (await tx.execute(select(WorkSoFar))).first() is None

@@ -59,6 +59,8 @@ class Told:
     evidence: dict[str, bytes] = field(default_factory=dict)
     secrets: list[str] = field(default_factory=list)
     edited: list[str] = field(default_factory=list)
+    work: list[protocol.Result] = field(default_factory=list)
+    """What was told of it while its agent worked."""
     former: bool = False
 
     @property
@@ -100,6 +102,7 @@ class Service:
                 Route("/turns/{turn}/objects/{sha}", self._earlier, methods=["GET"]),
                 Route("/turns/{turn}/secrets", self._secrets, methods=["GET"]),
                 Route("/turns/{turn}/edited", self._edited, methods=["GET"]),
+                Route("/turns/{turn}/work", self._work, methods=["PUT"]),
                 Route("/turns/{turn}/result", self._result, methods=["PUT"]),
                 Route("/{path:path}", self._git, methods=["GET", "POST"]),
             ]
@@ -265,6 +268,16 @@ class Service:
 
     async def _edited(self, request: Request) -> Response:
         return self._refusal(request) or JSONResponse({"paths": self.told[request.path_params["turn"]].edited})
+
+    async def _work(self, request: Request) -> Response:
+        if refusal := self._refusal(request):
+            return refusal
+        told = self.told[request.path_params["turn"]]
+        work = protocol.result_from_json(await request.json())
+        assert work.reason == protocol.WORKING and told.result is None
+        assert told.turn["work_seconds"] > 0, "work that nobody wants to be told"
+        told.work.append(work)
+        return Response(status_code=204)
 
     async def _result(self, request: Request) -> Response:
         if refusal := self._refusal(request):
