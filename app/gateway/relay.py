@@ -192,7 +192,8 @@ class _Passing:
         now = time.time()
         wait = waits.of_headers(response.headers, now)
         if wait is None:
-            wait = classify((), Told(body.decode("utf-8", "replace"), status=response.status)).retry_after
+            told = Told(body.decode("utf-8", "replace"), status=response.status, now=now)
+            wait = classify((), told).retry_after
         if wait is not None and self._call.caller.turn:
             await self._bookings.spare(self._call.caller.turn, now + wait)
 

@@ -117,7 +117,8 @@ async def store_result(
     """
     if turn.result is not None:
         return False
-    work = (turn.runtime or "command", turn.parser_state, resumed_totals(turn), result, dict(files), redactor, price)
+    runtime, totals = turn.runtime or "command", resumed_totals(turn)
+    work = (runtime, turn.parser_state, totals, result, dict(files), redactor, price, now)
     try:
         tried = [each.output for each in (result.trials.before, result.trials.after) if each is not None]
         said = (result.diff, result.message, result.stderr_tail, *tried)
@@ -184,9 +185,10 @@ def shown_result(
     files: Mapping[str, bytes],
     redactor: Redactor,
     price: Price | None,
+    now: float | None = None,
 ) -> ShownResult:
-    """The result as its runtime understands it, redacted."""
-    ending = ProcessEnd(result.exit_code, result.reason, result.stderr_tail, files)
+    """The result as its runtime understands it, redacted; it was reported `now`."""
+    ending = ProcessEnd(result.exit_code, result.reason, result.stderr_tail, files, now=now)
     outcome = parser_of(get(runtime), state, totals).outcome(ending)
     entries, usage = entries_of(outcome.events, redactor, price)
     described, note = _described(files.get(description.PATH), redactor)

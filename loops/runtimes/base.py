@@ -152,7 +152,8 @@ class RuntimeEvent:
 class ProcessEnd:
     """How the process ended. `files` are contents read back, by the path of the `BoxFile`.
 
-    `message` is what the runner says about an end that was not the process's own.
+    `message` is what the runner says about an end that was not the process's own; `now` is when it was reported, in
+    UNIX seconds.
     """
 
     exit_code: int | None
@@ -160,6 +161,7 @@ class ProcessEnd:
     stderr_tail: str = ""
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     message: str = ""
+    now: float | None = None
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ class _Found:
 
 def _read(told: Told) -> Told:
     """With what stands in the text: an error object of a provider, an HTTP status, a time to wait."""
-    found = list(_objects(told.text, _DEPTH))
+    found = list(_objects(told.text, _DEPTH, told.now))
     code = " ".join([told.code, *(name for each in found for name in each.names)]).strip()
     whole = clip(told.text, LONGEST)
     text = clip(next((each.message for each in reversed(found) if each.message), whole), LONGEST)
@@ -60,11 +60,11 @@ def _read(told: Told) -> Told:
     if after is None:
         after = next((each.wait for each in found if each.wait is not None), None)
     if after is None:
-        after = waits.said(line)
+        after = waits.said(line, told.now)
     return replace(told, text=text.strip(), code=code, status=status, retry_after=after)
 
 
-def _objects(text: str, depth: int) -> Iterator[_Found]:
+def _objects(text: str, depth: int, now: float | None) -> Iterator[_Found]:
     """The error object in `text`, and the ones inside its message."""
     data = _first_object(text) if depth else None
     if data is None:
@@ -80,8 +80,8 @@ def _objects(text: str, depth: int) -> Iterator[_Found]:
     names = [error.get(name) for name in ("type", "code", "status", "__type", "reason")]
     names += [each.get("reason") for each in details]
     named = tuple(str(name) for name in names if isinstance(name, str | int) and name)
-    yield _Found(message, named, _wait(error, details))
-    yield from _objects(message, depth - 1)
+    yield _Found(message, named, _wait(error, details, now))
+    yield from _objects(message, depth - 1, now)
 
 
 def _first_object(text: str) -> "dict[str, Any] | None":
@@ -97,11 +97,25 @@ def _first_object(text: str) -> "dict[str, Any] | None":
     return None
 
 
-def _wait(error: "dict[str, Any]", details: "list[dict[str, Any]]") -> float | None:
+def _wait(error: "dict[str, Any]", details: "list[dict[str, Any]]", now: float | None) -> float | None:
     """Google's `RetryInfo`, and what others put beside the message."""
     told = [error.get(name) for name in ("retry_after", "retry_after_seconds", "resets_in_seconds")]
     told += [each.get("retryDelay") for each in details]
-    return next((found for each in told if each and (found := waits.period(str(each))) is not None), None)
+    if (
+        wait := next((found for each in told if each and (found := waits.period(str(each))) is not None), None)
+    ) is not None:
+        return wait
+    # Codex' server, OpenRouter and Google
+    moments = [error.get("resets_at"), _within(error, "metadata", "headers", "X-RateLimit-Reset")]
+    moments += [_within(each, "metadata", "quotaResetTimeStamp") for each in details]
+    return next((found for each in moments if each and (found := waits.said(f"resets {each}", now)) is not None), None)
+
+
+def _within(data: "dict[str, Any]", *names: str) -> object:
+    found: object = data
+    for name in names:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found
 
 
 def _listed(value: object) -> "list[Any]":

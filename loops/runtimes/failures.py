@@ -135,7 +135,8 @@ WORDS: Final[Mapping[FailureKind, Words]] = {
 @dataclass(frozen=True)
 class Told:
     """What is known of a failure: the CLI's or provider's `text`, HTTP `status`, names of the fault in `code`, seconds
-    after which the provider wants to be asked again, and how the process ended.
+    after which the provider wants to be asked again, and how the process ended. Times of day in the text are those
+    after `now`, in UNIX seconds.
     """
 
     text: str = ""
@@ -144,6 +145,7 @@ class Told:
     retry_after: float | None = None
     exit_code: int | None = None
     exited: bool = True
+    now: float | None = None
 
 
 @dataclass(frozen=True)

@@ -119,11 +119,12 @@ class LineParser(ABC):
         fault = dict(memory.fault) if exited and memory.failure else {}
         if not fault.get("status") and exited:
             fault["status"] = self.statuses.get(ending.exit_code or 0)
-        found = classify(self.signs, Told(text, exit_code=ending.exit_code, exited=exited, **fault))
+        found = classify(self.signs, Told(text, exit_code=ending.exit_code, exited=exited, now=ending.now, **fault))
         if found.kind is not FailureKind.BUG or not memory.failure or not ending.stderr_tail:
             return found
         # what its stream does not tell, its stderr may
-        other = classify(self.signs, Told(process_error(self.who, ending), exit_code=ending.exit_code))
+        told = Told(process_error(self.who, ending), exit_code=ending.exit_code, now=ending.now)
+        other = classify(self.signs, told)
         return found if other.kind is FailureKind.BUG else other
 
     @abstractmethod

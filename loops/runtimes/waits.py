@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from typing import Final
 
+from loops.runtimes import reset_times
+
 _UNITS: Final[Mapping[str, float]] = {"ms": 0.001, "milli": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 _PERIOD = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?(ms|milli|s|m|h|d)[a-z]{0,12}", re.IGNORECASE)
 _ONE = r"\d{1,9}(?:\.\d{1,9})? ?(?:ms|millisec|sec|min|hour|hr|day|[smhd])[a-z]{0,6}"
@@ -16,9 +18,14 @@ _SAID = re.compile(
 )
 
 
-def said(text: str) -> float | None:
-    """The time in a sentence such as "Please try again in 1m20s"; a number alone is in seconds."""
-    found = _SAID.search(text)
+def said(text: str, now: float | None = None) -> float | None:
+    """The time in a sentence such as "Please try again in 1m20s"; a number alone is in seconds.
+
+    A day or a time of day ("resets 3pm (Europe/Berlin)") counts from `now`, without which it says nothing.
+    """
+    found, at = _SAID.search(text), reset_times.moment(text, now)
+    if at is not None and (found is None or at[0] <= found.start()):
+        return at[1]
     return period(found["time"]) if found is not None else None
 
 
@@ -37,14 +44,17 @@ def of_headers(headers: Mapping[str, str], now: float | None = None) -> float | 
     A date counts from the answer's own `Date`, else from `now`.
     """
     told = {str(name).lower(): str(value).strip() for name, value in headers.items()}
+    sent = _date(told.get("date", ""))
+    since = sent if sent is not None else now
     if (ms := period(told.get("retry-after-ms", ""))) is not None:
         return ms / 1000
     after = told.get("retry-after", "")
     if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", after):
         return float(after)
-    until, since = _date(after), _date(told.get("date", ""))
-    since = since if since is not None else now
-    return max(0.0, until - since) if until is not None and since is not None else None
+    until = _date(after)
+    if until is not None and since is not None:
+        return max(0.0, until - since)
+    return None
 
 
 def _date(text: str) -> float | None:

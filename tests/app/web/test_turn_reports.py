@@ -180,7 +180,9 @@ async def test_work_that_is_told_meanwhile_is_kept_without_files_with_secrets_un
     async def kept() -> tuple[str, int, str] | None:
         async with shared.database.read() as tx:
             row = (await tx.execute(select(WorkSoFar))).scalar_one_or_none()
-        return row and (zlib.decompress(row.patch).decode(), len(row.changes), " ".join(row.left_out))
+        if row is None:
+            return None
+        return zlib.decompress(row.patch).decode(), len(row.changes), " ".join(row.left_out)
 
     token = "ghp_" + "a1B2c3D4e5F6" * 3
     for _ in range(2):
