@@ -6,6 +6,7 @@ import re
 import stat
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,24 @@ def test_the_lock_file_is_of_the_packages_that_are_wanted_each_with_its_integrit
     for name, version in wanted.items():
         assert packages[f"node_modules/{name}"]["version"] == version
     assert {package.get("integrity", "sha512-")[:7] for name, package in packages.items() if name} == {"sha512-"}
-    assert locked("amd64").returncode == 0
+    refused = locked("amd64", "arm64")
+    assert not refused.returncode, refused.stderr
+    for name in wanted:
+        for cpu in ("x64", "arm64"):
+            assert programs(packages, name, cpu), f"{name} has no program for Linux on {cpu}"
+
+
+def programs(packages: dict[str, Any], name: str, cpu: str) -> list[str]:
+    """Of a package and what it takes by platform: what is locked for Linux with glibc on such a machine."""
+    package = packages[f"node_modules/{name}"]
+    platform = {"os": "linux", "cpu": cpu, "libc": "glibc"}
+    names = list(package.get("optionalDependencies", {})) or [name]
+    choices = {each: packages[f"node_modules/{each}"] for each in names}
+    return [
+        each
+        for each, choice in choices.items()
+        if "integrity" in choice and all(value in choice.get(field, [value]) for field, value in platform.items())
+    ]
 
 
 def locked(*architectures: str, lock: Path | None = None) -> subprocess.CompletedProcess[str]:
