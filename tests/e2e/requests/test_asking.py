@@ -48,7 +48,8 @@ async def test_a_runtime_that_the_account_cannot_drive_is_refused_by_comment_com
             asked = {"repository": REPOSITORY, "instruction": "make it right", "runtime": "codex"}
             answer = await api.post("/api/v1/sessions", json=asked)
         said += " It was named by `--runtime` in the comment or in the request."
-        assert (answer.status_code, answer.json()) == (400, {"error": said, "field": "runtime"})
+        problem = answer.json()
+        assert (answer.status_code, problem["detail"], problem["field"]) == (400, said, "runtime")
         env = {**os.environ, "GREENLOOP_DATABASE_URL": home.settings.database_url}
         command = [sys.executable, "-m", "app", "session", "start", REPOSITORY, "make it right", "--runtime", "codex"]
         # off the loop: the house's own transactions stand on it, and held open they keep the command from the database
