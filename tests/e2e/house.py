@@ -63,6 +63,7 @@ class House:
 
     async def start(self, *, files: dict[str, str] | None = None, run: str | None = CHECK, **settings: Any) -> None:
         """Serve GitHub with the repository, then Greenloop itself."""
+        gc.freeze()  # what was there before is not looked through again when this house is left
         await self.local.start(host=self.host)
         self._stack.push_async_callback(self.local.stop)
         source = self.folder / "source"
@@ -150,6 +151,7 @@ class House:
             await http.aclose()
         await self._stack.aclose()
         gc.collect()  # what this house left open is told of the test that opened it
+        gc.unfreeze()
 
     async def wipe_redis(self) -> None:
         """Stop Redis, delete all that it had, and start it again at the same address."""
