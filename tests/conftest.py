@@ -64,6 +64,10 @@ def pytest_exception_interact(node: pytest.Item | pytest.Collector) -> None:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Name a failure when it happens: a run that is cut short must have said what failed."""
-    if report.failed and "PYTEST_XDIST_WORKER" not in os.environ:
+    """Name a failure when it happens, and how what is tried again failed: a run that is cut short must have said it."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        return
+    if report.failed:
         print(f"\n{report.when} failed: {report.nodeid}", file=sys.__stderr__, flush=True)
+    elif str(report.outcome) == "rerun":
+        print(f"\n{report.when} is tried again: {report.nodeid}\n{report.longreprtext}", file=sys.__stderr__, flush=True)
