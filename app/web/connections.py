@@ -22,6 +22,9 @@ log = structlog.get_logger(__name__)
 _errors = logging.getLogger(f"{__name__}.errors")
 _errors.setLevel(logging.ERROR)
 
+IDLE_SECONDS = 100
+"""How long a server of ours keeps a connection on which nothing is asked."""
+
 SPARE_DESCRIPTORS = 128
 """File descriptors that connections leave to databases, Redis, logs and child processes."""
 
@@ -29,12 +32,19 @@ SPARE_DESCRIPTORS = 128
 @dataclass
 class ConnectionLimits:
     """Limits of one port; seconds and bytes. `peers` counts the open connections of each address; `share` is this
-    port's part of the file descriptors that the process may have for connections."""
+    port's part of the file descriptors that the process may have for connections.
+
+    A connection on which nothing is asked is kept for `idle_seconds`, longer than clients keep one (nginx and AWS' load
+    balancer 60 s; Go's and hyper's pools 90 s): a request that is sent while we close is lost, and a POST is not sent
+    again. When more than half of `connections` are open, it is kept for `crowded_idle_seconds` only.
+    """
 
     connections: int = 2048
     for_peer: int = 1536
     head_seconds: float = 10.0
     body_seconds: float = 120.0
+    idle_seconds: int = IDLE_SECONDS
+    crowded_idle_seconds: int = 5
     head_bytes: int = 64 * 1024
     peers: Counter[str] = field(default_factory=Counter)
     proxies: Sequence[IPv4Network | IPv6Network] = ()
@@ -144,6 +154,12 @@ class _Bounded(HttpToolsProtocol):
         self._beside = 0
         self._head = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
         self._expect_by(self.limits.body_seconds)
+
+    def on_response_complete(self) -> None:
+        limits = self.limits
+        crowded = len(self.connections) * 2 > limits.connections
+        self.timeout_keep_alive = limits.crowded_idle_seconds if crowded else limits.idle_seconds
+        super().on_response_complete()
 
     def on_message_complete(self) -> None:
         super().on_message_complete()

@@ -7,6 +7,8 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 
+from app.web.connections import IDLE_SECONDS
+
 
 class SideServer(uvicorn.Server):
     """Leaves signals and the application's lifespan to the process: it ends by `should_exit`."""
@@ -22,6 +24,7 @@ class SideServer(uvicorn.Server):
                 log_config=None,
                 server_header=False,
                 timeout_graceful_shutdown=drain_seconds,
+                timeout_keep_alive=IDLE_SECONDS,
                 **options,
             )
         )

@@ -52,6 +52,16 @@ async def ask(pair: Pair, text: bytes = HEALTH) -> bytes:
     return await answer(pair)
 
 
+async def test_connections_on_which_nothing_is_asked_are_kept_until_it_becomes_crowded(settings: Settings) -> None:
+    async with under(settings, ConnectionLimits(connections=4, crowded_idle_seconds=1)) as connect:
+        early = [await connect(), await connect()]
+        assert all([b" 200 " in await ask(each) for each in early])
+        late = [await connect(), await connect()]
+        assert all([b" 200 " in await ask(each) for each in late])
+        await asyncio.gather(*(asyncio.wait_for(reader.read(), 30) for reader, _ in late))
+        assert all([b" 200 " in await ask(each) for each in early])
+
+
 async def test_silent_connections_are_closed_and_leave_health_to_the_others(settings: Settings) -> None:
     async with under(settings, ConnectionLimits(head_seconds=1.0)) as connect:
         silent = [await connect() for _ in range(150)]

@@ -98,6 +98,8 @@ class Listener:
                 lifespan="off",
                 loop="asyncio",
                 timeout_graceful_shutdown=1,
+                # longer than clients keep a connection: none of them writes on one that is being closed
+                timeout_keep_alive=60,
                 server_header=False,
                 date_header=False,
             )

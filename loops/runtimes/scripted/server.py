@@ -48,7 +48,14 @@ class ModelServer:
         self._brains = dict(brains)
         self._requests: dict[str, list[Conversation]] = {name: [] for name in brains}
         self._too_long: dict[str, Refusal] = {}
-        config = uvicorn.Config(self.app(), port=0, log_level="error", lifespan="off", timeout_graceful_shutdown=1)
+        config = uvicorn.Config(
+            self.app(),
+            port=0,
+            log_level="error",
+            lifespan="off",
+            timeout_graceful_shutdown=1,
+            timeout_keep_alive=60,  # longer than an agent keeps a connection: none writes on one that is being closed
+        )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, name="model-server", daemon=True)
         self.port = 0

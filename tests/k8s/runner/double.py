@@ -108,7 +108,7 @@ class Service:
             ]
         )
         config = uvicorn.Config(app, host="127.0.0.1", port=self.port, log_level="error", ws="none", lifespan="off")
-        config.timeout_graceful_shutdown = 1
+        config.timeout_graceful_shutdown, config.timeout_keep_alive = 1, 60
         server = uvicorn.Server(config)
         self._server = server
         self._thread = threading.Thread(target=server.run, daemon=True)
