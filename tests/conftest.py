@@ -70,4 +70,6 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if report.failed:
         print(f"\n{report.when} failed: {report.nodeid}", file=sys.__stderr__, flush=True)
     elif str(report.outcome) == "rerun":
-        print(f"\n{report.when} is tried again: {report.nodeid}\n{report.longreprtext}", file=sys.__stderr__, flush=True)
+        print(
+            f"\n{report.when} is tried again: {report.nodeid}\n{report.longreprtext}", file=sys.__stderr__, flush=True
+        )

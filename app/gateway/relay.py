@@ -166,7 +166,16 @@ class _Passing:
     async def _ask(self, call: Call) -> aiohttp.ClientResponse:
         sent = call.upstream.request(call.asked, call.passing, time.time())
         url = URL(sent.url, encoded=True)
-        return await self._session.post(url, data=io.BytesIO(sent.body), headers=sent.headers, allow_redirects=False)
+
+        async def post() -> aiohttp.ClientResponse:
+            body = io.BytesIO(sent.body)
+            return await self._session.post(url, data=body, headers=sent.headers, allow_redirects=False)
+
+        try:
+            return await post()
+        except (aiohttp.ServerDisconnectedError, ConnectionResetError):
+            # a server may close an idle connection while we write on it: vLLM and LiteLLM do so after 5 s
+            return await post()
 
     async def _refused(self, response: aiohttp.ClientResponse) -> None:
         wire = self._call.asked.wire

@@ -271,3 +271,21 @@ async def test_what_a_cli_does_not_wait_for_is_booked_all_the_same(settings: Set
         await _hang_up_at_the_last_event(opened)
         turn = await opened.turn()
         assert (turn.input_tokens, turn.output_tokens) == (100, 9)
+
+
+@pytest.mark.parametrize(("closed", "status"), [(1, 200), (2, 502)])
+async def test_a_connection_that_the_provider_closes_as_it_is_used_again_costs_the_agent_nothing(
+    settings: Settings, closed: int, status: int
+) -> None:
+    asked = 0
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        nonlocal asked
+        asked += 1
+        if 1 < asked <= 1 + closed and request.transport:
+            request.transport.abort()
+        return await streamed(request, CHAT)
+
+    async with door(settings, answer, runtime="opencode", profile={"provider": "custom"}) as opened:
+        answers = [await opened.agent.post("v1/chat/completions", json=BODY) for _ in range(2)]
+        assert ([each.status_code for each in answers], asked) == ([200, status], 3)
