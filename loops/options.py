@@ -1,5 +1,6 @@
 """How the loop behaves: the part of the settings that `loops` reads. `app.settings.Settings` adds the process's own."""
 
+from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
@@ -91,6 +92,11 @@ class LoopOptions(BaseModel):
         table_of(prices)
         return prices
 
+    @property
+    def told_of(self) -> dict[str, bool]:
+        """`Database`'s `info`: whether others are told of its sessions (`loops.store.outbox`)."""
+        return {"tells": self.hooks_file is not None}
+
     def price_of(self, model: str | None) -> Price | None:
         """The price of a model; None where nobody knows it."""
         return price_of(model or "", table_of(self.prices))
@@ -159,6 +165,9 @@ class LoopOptions(BaseModel):
     box_logins: bool = Field(
         False,
         description="Put the login files of subscriptions into boxes; else the model gateway holds and refreshes them.",
+    )
+    hooks_file: Path | None = Field(
+        None, description="JSON file that says whom to tell of sessions, by webhooks of ours; docs/notifications.md."
     )
     keep_deliveries_days: float = Field(
         14,

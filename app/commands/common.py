@@ -106,7 +106,7 @@ async def opened(settings: "Settings") -> AsyncIterator["Database"]:
     from loops.store.database import Database
 
     with database_errors():
-        database = Database(settings.database)
+        database = Database(settings.database, info=settings.told_of)
         try:
             yield database
         finally:

@@ -78,7 +78,7 @@ async def open_loop(
 ) -> AsyncIterator[Loop]:
     """The surroundings of one worker's steps, closed at the end of the block. Raises what `identity_of` does."""
     async with contextlib.AsyncExitStack() as stack:
-        database = Database(settings.database)
+        database = Database(settings.database, info=settings.told_of)
         stack.push_async_callback(database.close)
         bus = Bus(redis_url)
         await bus.start()
@@ -109,7 +109,7 @@ async def open_loop(
 def open_web(settings: Settings, redis_url: str) -> Starlette:
     """The web application with everything it needs of GitHub."""
     owned = contextlib.AsyncExitStack()
-    database = Database(settings.database)
+    database = Database(settings.database, info=settings.told_of)
     owned.push_async_callback(database.close)
     rate_limits = SharedRateLimits(database, redis_url)
     owned.push_async_callback(rate_limits.close)

@@ -24,6 +24,7 @@ from loops.boxes.troubles import follow_troubles
 from loops.context import Loop
 from loops.deliveries.missed_deliveries import redeliver_missed
 from loops.engine.parts import parts
+from loops.notifications.send import ROUND_SECONDS, send_due
 from loops.store import schema
 from loops.store.background import end
 from loops.store.bus import WORK
@@ -71,6 +72,7 @@ async def run(
             "upkeep": (REAPER_SECONDS, lambda: reap(loop)),
             "boxes": (BACK_OFF, lambda: _until(stop, follow_troubles(loop))),
             "deliveries": (settings.missed_seconds, lambda: redeliver_missed(loop)),
+            "notifications": (ROUND_SECONDS, lambda: send_due(loop.database, loop.options, clock=loop.clock)),
             "retention": (RETENTION_SECONDS, lambda: forget_old(loop.database, loop.options, clock=loop.clock)),
         }
         tasks = [asyncio.create_task(_again(stop, pulse, name, *round_)) for name, round_ in rounds.items()]

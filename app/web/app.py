@@ -75,7 +75,7 @@ def create_app(
     redis_url = redis_url or settings.redis_url
     if not redis_url:
         raise ValueError("no Redis: set GREENLOOP_REDIS_URL, or run everything in one process with `greenloop up`")
-    database = Database(settings.database)
+    database = Database(settings.database, info=settings.told_of)
     bus = Bus(redis_url)
     figures = metrics.Metrics()
     inbox = Inbox(arrivals(database), bus, figures, limit=settings.inbox_queue)

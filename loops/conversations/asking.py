@@ -13,6 +13,7 @@ from loops.sessions.ask_columns import ask_of, columns
 from loops.sessions.transitions import move_session
 from loops.store import journal
 from loops.store.leases import make_due
+from loops.store.outbox import note_state
 from loops.store.states import OPEN_SESSION, OPEN_TURN, SessionStatus, Trigger, TurnStatus
 from loops.store.tables import Session, Turn
 
@@ -49,7 +50,7 @@ async def go_on(
     """One more turn in this conversation, whose row and repository are locked; one that ended is opened again."""
     known = session.approved_sha == topic.approved_sha and not session.needs_approval
     if session.status not in OPEN_SESSION:
-        move_session(session, SessionStatus.PENDING)
+        move_session(session, SessionStatus.PENDING, now)
         session.outcome, session.reason, session.completed_at = None, None, None
         session.cancel_requested_at, session.cancel_by, session.notes = None, None, []
     if session.trigger is Trigger.AUTOFIX:
@@ -66,6 +67,7 @@ async def begin(tx: AsyncSession, topic: Topic, ask: Ask, *, owner: int | None, 
     """A new conversation with its first turn, whatever others there are."""
     session = new_session(topic, ask, owner=owner, cap=cap, now=now)
     tx.add(session)
+    note_state(session, now)
     await tx.flush()
     await add_turn(tx, session, ask, owner=owner, now=now)
     return session

@@ -50,7 +50,7 @@ async def watch(
 
 async def watch_again(tx: AsyncSession, session: Session, now: float) -> None:
     """Let a session wait for the checks of its head, with its conversation and its attempts as they were."""
-    move_session(session, SessionStatus.WAITING)
+    move_session(session, SessionStatus.WAITING, now)
     session.outcome, session.reason, session.completed_at = None, None, None
     session.pushed_at = session.hint_at = now
     await tx.flush()
@@ -65,7 +65,7 @@ async def switch_repairs(
         ask = Ask(Trigger.AUTOFIX, NOBODY, ThreadText(title=topic.title))
         session = new_session(topic, ask, owner=None, cap=0, now=now)
         session.options = {"autofix": False}
-        move_session(session, SessionStatus.CANCELLED)
+        move_session(session, SessionStatus.CANCELLED, now)
         session.reason, session.completed_at = f"{by} switched repairs off", now
         tx.add(session)
     elif session is not None and on and session.trigger is Trigger.AUTOFIX:

@@ -8,7 +8,7 @@ another does not exist. Times are UNIX seconds.
 from loops.operations.change import Cancelled, Started, StartRequest, cancel, start
 from loops.operations.finding import Invalid, Unknown, find_repository, named, tenant_of
 from loops.operations.retry import NotAgain, Retried, RetryRequest, retry
-from loops.operations.view import Brief, Happened, Listed, Listing, Shown, get, happened, list_sessions
+from loops.operations.view import Brief, Happened, Listed, Listing, Shown, brief_of, get, happened, list_sessions
 
 __all__ = [
     "Brief",
@@ -24,6 +24,7 @@ __all__ = [
     "StartRequest",
     "Started",
     "Unknown",
+    "brief_of",
     "cancel",
     "find_repository",
     "get",

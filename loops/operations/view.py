@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Text, cast, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from loops.operations.finding import find_session
+from loops.operations.finding import Unknown, find_session
 from loops.sessions.explanations import explain, in_a_line
 from loops.store import journal
 from loops.store.states import SessionStatus
@@ -115,10 +115,27 @@ async def get(tx: AsyncSession, tenant: int, session: str, *, after: int = 0, ev
     )
 
 
+async def brief_of(tx: AsyncSession, session: str) -> Brief:
+    """A session of whatever installation, for the service itself. Raises Unknown."""
+    found = (await tx.execute(_SHOWN.where(Session.public_id == session))).one_or_none()
+    if found is None:
+        raise Unknown(f"no session {session!r}")
+    row, name, login = found
+    return Brief(**_brief(row, name, login))
+
+
 async def happened(tx: AsyncSession, tenant: int, session: str, *, after: int, limit: int) -> tuple[Happened, ...]:
     """The session's events behind `after`, oldest first. Raises Unknown."""
     row, _, _ = await find_session(tx, tenant, session)
     return tuple(map(_happened, await journal.after(tx, row.id, after, limit)))
+
+
+_SHOWN = (
+    select(Session, Repository.full_name, Person.login)
+    .outerjoin(Repository, Repository.id == Session.repository_id)
+    .outerjoin(Person, Person.id == Session.owner_id)
+)
+"""Sessions with what `_brief` needs."""
 
 
 @dataclass(frozen=True)
@@ -146,13 +163,7 @@ class Listed:
 
 async def list_sessions(tx: AsyncSession, meant: Listing, *, limit: int = 50) -> tuple[Listed, ...]:
     """The sessions that are meant, newest first."""
-    query = (
-        select(Session, Repository.full_name, Person.login)
-        .outerjoin(Repository, Repository.id == Session.repository_id)
-        .outerjoin(Person, Person.id == Session.owner_id)
-        .order_by(Session.id.desc())
-        .limit(max(1, min(limit, PAGE)))
-    )
+    query = _SHOWN.order_by(Session.id.desc()).limit(max(1, min(limit, PAGE)))
     exact = {
         Session.installation_id: meant.tenant,
         Session.status: meant.status,

@@ -27,7 +27,7 @@ async def finish(loop: Loop, session: Session, action: decide.Finish) -> None:
             return
         if action.status is SessionStatus.COMPLETED and await _has_open_turn(tx, session.id):
             return  # somebody asked for more meanwhile: what is to be done is decided anew
-        move_session(fresh, action.status)
+        move_session(fresh, action.status, now)
         fresh.outcome, fresh.reason = action.outcome, action.reason
         fresh.completed_at, fresh.due_at = now, None
         if action.note and action.note not in fresh.notes:

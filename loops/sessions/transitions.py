@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from loops.store.outbox import note_state
 from loops.store.states import SessionStatus, TurnStatus
 from loops.store.tables import Session, Turn
 
@@ -34,11 +35,14 @@ TURN_MOVES: Final[Mapping[TurnStatus, frozenset[TurnStatus]]] = {
 }
 
 
-def move_session(session: Session, to: SessionStatus) -> None:
-    """Give the session another status. Raises IllegalMove."""
+def move_session(session: Session, to: SessionStatus, at: float) -> None:
+    """Give the session another status, and remember that others are to be told of it. `at`: UNIX seconds. Raises
+    IllegalMove."""
     if to not in SESSION_MOVES[session.status]:
         raise IllegalMove(f"session {session.public_id} is {session.status}, which cannot become {to}")
-    session.status = to
+    if session.status is not to:
+        session.status = to
+        note_state(session, at)
 
 
 def move_turn(turn: Turn, to: TurnStatus) -> None:

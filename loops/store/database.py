@@ -4,7 +4,7 @@ import contextlib
 import math
 import time
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from sqlalchemy import Engine, event, func, make_url, select
@@ -25,12 +25,13 @@ class Database:
     the lock.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, info: Mapping[str, Any] | None = None) -> None:
+        """`info` is at hand in each `write()`, as SQLAlchemy's `info`."""
         self.url = async_url(url)
         self.sqlite = make_url(self.url).get_backend_name() == "sqlite"
         self._writer = self._engine(writer=True)
         self._reader = self._engine(writer=False) if self.sqlite else self._writer
-        self._write = async_sessionmaker(self._writer, expire_on_commit=False)
+        self._write = async_sessionmaker(self._writer, expire_on_commit=False, info=dict(info or {}))
         self._read = async_sessionmaker(self._reader, expire_on_commit=False)
 
     def _engine(self, *, writer: bool) -> AsyncEngine:

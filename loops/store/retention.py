@@ -11,6 +11,7 @@ from sqlalchemy import and_, delete, or_, select, update
 from loops.options import LoopOptions
 from loops.store.access_tables import DeviceApproval, IdempotencyKey, PersonalToken
 from loops.store.database import Database
+from loops.store.notification_tables import Notification
 from loops.store.service_state import by_one_process, remember, remembered
 from loops.store.service_tables import PassingLog
 from loops.store.states import OPEN_SESSION
@@ -67,6 +68,7 @@ async def forget_old(
         await _sessions(round, "evidence", now - options.keep_evidence_days * DAY)
         await _templates(round, now - options.keep_evidence_days * DAY)
         await _calls(round, now)
+        await _notifications(round, now - options.keep_deliveries_days * DAY)
         await _sessions(round, "events", now - options.keep_events_days * DAY)
         await remember(database, KEY, round.marks, now=now)
     if any(vars(round.removed).values()):
@@ -100,6 +102,12 @@ async def _calls(round: Round, now: float) -> None:
         await tx.execute(delete(IdempotencyKey).where(IdempotencyKey.created_at < now - DAY))
         await tx.execute(delete(DeviceApproval).where(DeviceApproval.expires_at < now))
         await tx.execute(delete(PersonalToken).where(over))
+
+
+async def _notifications(round: Round, before: float) -> None:
+    """What nobody took, or nobody is told of any more: the last try was long before."""
+    async with round.database.write() as tx:
+        await tx.execute(delete(Notification).where(Notification.at < before))
 
 
 async def _sessions(round: Round, part: Part, before: float) -> None:

@@ -12,6 +12,7 @@ PRODUCTION: Object = {
         "redisUrl": {"existingSecret": "redis", "key": "url"},
         "signinSecret": {"enabled": True},
         "apiToken": {"enabled": True, "existingSecret": "api", "key": "token"},
+        "hooks": {"enabled": True},
     },
     "github": {"clientId": "Iv23liAbC"},
     "image": {"digest": "sha256:" + "a" * 64},

@@ -90,12 +90,13 @@ def test_secrets_are_mounted_as_files_and_never_rendered() -> None:
         "encryption-keys",
         "signin-secret",
         "api-token",
+        "hooks",
     ]
     env = {item["name"]: item for item in web["containers"][0]["env"]}
     assert env["GREENLOOP_DATABASE_URL"]["valueFrom"]["secretKeyRef"] == {"name": "database", "key": "url"}
     assert env["GREENLOOP_REDIS_URL"]["valueFrom"]["secretKeyRef"] == {"name": "redis", "key": "url"}
     mount = next(item for item in web["containers"][0]["volumeMounts"] if item["name"] == "secrets")["mountPath"]
-    for name in ("APP_PRIVATE_KEY", "WEBHOOK_SECRETS", "ENCRYPTION_KEYS", "SIGN_IN_SECRET", "API_TOKEN"):
+    for name in ("APP_PRIVATE_KEY", "WEBHOOK_SECRETS", "ENCRYPTION_KEYS", "SIGN_IN_SECRET", "API_TOKEN", "HOOKS"):
         assert env[f"GREENLOOP_{name}_FILE"]["value"].startswith(mount + "/")
 
 

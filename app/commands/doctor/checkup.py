@@ -7,7 +7,7 @@ from app.commands.doctor.agent_checks import check_agents
 from app.commands.doctor.app_checks import check_app
 from app.commands.doctor.box_checks import check_boxes, check_network
 from app.commands.doctor.finding import Finding
-from app.commands.doctor.service_checks import check_database, check_machine, check_quarantine, check_redis
+from app.commands.doctor.service_checks import check_database, check_hooks, check_machine, check_quarantine, check_redis
 from app.commands.doctor.settings_checks import check_keys, check_settings
 from app.settings import Settings
 
@@ -23,6 +23,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("database", check_database),
     ("quarantine", check_quarantine),
     ("Redis", check_redis),
+    ("hooks", check_hooks),
     ("machine", check_machine),
     ("agents", check_agents),
     ("boxes", check_boxes),

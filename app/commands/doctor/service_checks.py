@@ -56,6 +56,33 @@ async def check_quarantine(settings: Settings) -> list[Finding]:
     return [Finding("quarantine", "warn", f"put aside, since processes fail over it: {told}", mend)]
 
 
+async def check_hooks(settings: Settings) -> list[Finding]:
+    """Whom to tell of sessions, and what nobody took; nothing where nobody is to be told."""
+    from loops.notifications.hooks import BadHooks, read_hooks
+    from loops.notifications.send import given_up
+    from loops.store.database import Database
+    from loops.store.schema import look
+
+    if settings.hooks_file is None:
+        return []
+    try:
+        hooks = read_hooks(settings.hooks_file)
+    except BadHooks as error:
+        return [Finding("hooks", "fail", str(error), "Mend the file; docs/notifications.md says what it holds.")]
+    told = ", ".join(f"{hook.name} ({hook.host})" for hook in hooks) or "nobody"
+    database = Database(settings.database)
+    try:
+        if not (await look(database)).usable:
+            return [Finding("hooks", "ok", f"told of sessions: {told}")]
+        lost = await given_up(database)
+    finally:
+        await database.close()
+    if not lost:
+        return [Finding("hooks", "ok", f"told of sessions: {told}")]
+    mend = "Mend the receiver. What was given up is not sent again; the API has the sessions as they are."
+    return [Finding("hooks", "warn", f"told of sessions: {told}; {lost.count} given up, last: {lost.error}", mend)]
+
+
 async def check_redis(settings: Settings) -> list[Finding]:
     from app.process.valkey import RedisUnavailable, binary
     from loops.store.bus import Bus

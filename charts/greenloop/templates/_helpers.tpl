@@ -137,6 +137,10 @@ seccompProfile: { type: RuntimeDefault }
 - name: GREENLOOP_API_TOKEN_FILE
   value: /etc/greenloop/secrets/api-token
 {{- end }}
+{{- if .Values.secrets.hooks.enabled }}
+- name: GREENLOOP_HOOKS_FILE
+  value: /etc/greenloop/secrets/hooks
+{{- end }}
 - name: TMPDIR
   value: /tmp
 {{- with .Values.extraEnv }}
@@ -167,6 +171,9 @@ seccompProfile: { type: RuntimeDefault }
       {{- end }}
       {{- if .Values.secrets.apiToken.enabled }}
       {{- include "greenloop.secretSource" (list . "apiToken" "api-token") | nindent 6 }}
+      {{- end }}
+      {{- if .Values.secrets.hooks.enabled }}
+      {{- include "greenloop.secretSource" (list . "hooks" "hooks") | nindent 6 }}
       {{- end }}
 {{- with .Values.extraVolumes }}
 {{ tpl (toYaml .) $ }}

@@ -76,9 +76,9 @@ async def record_turn(loop: Loop, session: Session, turn: Turn, report: Report, 
         fresh.failures = 0  # what comes next is another thing
         _note(fresh, _left_out(report.result))
         if ending.published is not None:
-            _published(fresh, row, report.result, ending)
+            _published(fresh, row, report.result, ending, loop.clock())
         elif verdict.kind == "nothing":
-            _unchanged(fresh, row)
+            _unchanged(fresh, row, loop.clock())
         else:
             move_turn(row, TurnStatus.CANCELLED if verdict.kind == "cancelled" else TurnStatus.FAILED)
             row.error = verdict.reason or verdict.kind
@@ -95,24 +95,24 @@ async def _once_more(tx: AsyncSession, row: Turn, waits: str, now: float) -> Non
     await journal.append(tx, row.session_id, [("status", {"text": waits})], at=now, turn_id=row.id)
 
 
-def _published(session: Session, row: Turn, result: Result, ending: Ending) -> None:
+def _published(session: Session, row: Turn, result: Result, ending: Ending, now: float) -> None:
     move_turn(row, TurnStatus.DONE)
     row.changed_files = [change.path for change in result.changes]
     diff = ending.diff
-    move_session(session, SessionStatus.WAITING)
+    move_session(session, SessionStatus.WAITING, now)
     session.diff = diff.text if diff else result.diff
     session.changed_files = list(diff.files if diff else sorted({*session.changed_files, *row.changed_files}))
     session.summary = row.message
     _note(session, ending.verdict.note)
 
 
-def _unchanged(session: Session, row: Turn) -> None:
+def _unchanged(session: Session, row: Turn, now: float) -> None:
     move_turn(row, TurnStatus.DONE)
     session.summary = row.message
     if not registry.answers(row.runtime):
         row.message = None  # a program's output is a log, not an answer
     if session.head_sha is not None:
-        move_session(session, SessionStatus.WAITING)
+        move_session(session, SessionStatus.WAITING, now)
 
 
 def _left_out(result: Result) -> str:

@@ -109,7 +109,7 @@ async def prepare(loop: Loop, session: Session, action: decide.Prepare) -> float
         turn.started_at = now
         turn.waits = placed.message or None
         fresh = await locked(tx, Session, session.id)
-        move_session(fresh, SessionStatus.RUNNING)
+        move_session(fresh, SessionStatus.RUNNING, now)
         fresh.branch, fresh.base_branch = start.branch, start.base_branch
         fresh.started_at = fresh.started_at or now
         notes = [chosen.warning or "", step.note, wanted.note(repository.full_name) if wanted else ""]

@@ -26,11 +26,11 @@ def test_a_session_moves_where_the_table_says_and_stays_where_it_is_otherwise(
 ) -> None:
     session = Session(public_id="s_1", status=now)
     if to in SESSION_MOVES[now]:
-        move_session(session, to)
+        move_session(session, to, 0.0)
         assert session.status is to
     else:
         with pytest.raises(IllegalMove, match=f"s_1 is {now}, which cannot become {to}"):
-            move_session(session, to)
+            move_session(session, to, 0.0)
         assert session.status is now
 
 

@@ -216,6 +216,7 @@ def fill(connection: Connection, schema: MetaData, numbers: Iterator[int]) -> Ro
 
 KNOWN = {
     ("sessions", "status"): "completed",
+    ("notifications", "status"): "completed",
     ("sessions", "surface"): "github",
     ("sessions", "trigger"): "mention",
     ("sessions", "subject_kind"): "issue",
